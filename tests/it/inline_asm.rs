@@ -241,9 +241,9 @@ fn instructions_of_inline_asm_know_it() {
     let session = crate::common::session("debug/inline_asm.ron", 0);
     let (context, program) = (session.eval_context(), session.program());
     let at_line = |line: u32| (0..program.code.len()).map(Pc::new).find(|pc| program.line(*pc) == line).unwrap();
-    let asm = source_place(&context, at_line(44)).unwrap().inline_asm.unwrap();
+    let asm = source_place(&context, at_line(44), 0).unwrap().inline_asm.unwrap();
     assert_eq!((asm.lines, asm.number, asm.count), ((41, 46), 2, 3));
-    assert_eq!(source_place(&context, at_line(49)).unwrap().inline_asm, None);
+    assert_eq!(source_place(&context, at_line(49), 0).unwrap().inline_asm, None);
     let file = program.spans[0].source;
     let occupancies = occupancies(&context, &session.breakpoints, CodeText::Ptx(file), 36..50, false);
     let marked: Vec<u32> = (36..50).zip(&occupancies).filter(|(_, occupancy)| occupancy.inline_asm).map(|(line, _)| line).collect();

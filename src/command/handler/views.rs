@@ -8,6 +8,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::debug::WatchedAccessText;
+use crate::debug::breakpoints::frame_of;
 use crate::debug::eval_context::{EvalContext, ThreadError};
 use crate::debug::explain;
 use crate::debug::expression::Expression;
@@ -432,7 +433,9 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(argument) => context.locate(argument)?.first(),
         None => eval_context.frame().ok().map(|frame| frame.pc),
     };
-    match pc.and_then(|pc| view::source_place(&eval_context, pc)) {
+    let program = eval_context.program();
+    let frame = |pc| call.argument("LOCATION").map_or(0, |argument| frame_of(&argument.text, program, context.session.debug_data(), pc));
+    match pc.and_then(|pc| view::source_place(&eval_context, pc, frame(pc))) {
         Some(place) => shown(View::Source(place)),
         None => Err(context.no_code_error()),
     }

@@ -33,6 +33,9 @@ impl Level {
     }
 }
 
+/// Fewest instructions that show a copy where only other lines that compute come again with it.
+const LONG: usize = 3;
+
 /// Effects that other threads or the rest of the thread notice.
 const NOTICED: Effects =
     Effects::of(&[Effect::WritesMemory, Effect::Collective, Effect::Blocks, Effect::Orders, Effect::Asynchronous, Effect::Stops]);
@@ -40,6 +43,11 @@ const NOTICED: Effects =
 /// True if an instruction does something that others notice: it is neither executed earlier than the source says nor once for a loop.
 pub(super) fn is_noticed(program: &Program, pc: u32) -> bool {
     Level::Noticed.has(program, pc)
+}
+
+/// True if an instruction reads memory or does something that others notice.
+pub(super) fn accesses(program: &Program, pc: u32) -> bool {
+    Level::Noticed.has(program, pc) || Level::Reads.has(program, pc)
 }
 
 /// The first instructions of the copies of a line, whose pieces begin at `entries`, one after the other; none if it has no copies.
@@ -106,16 +114,18 @@ fn of_level(program: &Program, entries: &[Pc], level: Level, is_on_line: impl Fn
     let Some(length) = (1..all.len()).find(repeats) else { return Some(Vec::new()) };
     let begins = pieces.iter().zip(&starts).filter(|(_, start)| start.is_multiple_of(length));
     let copies: Vec<Pc> = begins.map(|(piece, _)| piece.first).collect();
-    Some(if has_companion(program, &copies, level, is_on_line) { copies } else { Vec::new() })
+    // What is computed alone may be anywhere: what others notice or a branch decides shows that it is a copy, and a row that is long.
+    let is_shown = level == Level::Noticed || length >= LONG;
+    Some(if has_companion(program, &copies, is_shown, is_on_line) { copies } else { Vec::new() })
 }
 
 /// True if another line has instructions between any two of the copies, and before the first or after the last.
-fn has_companion(program: &Program, copies: &[Pc], level: Level, is_on_line: impl Fn(u32) -> bool) -> bool {
+fn has_companion(program: &Program, copies: &[Pc], is_shown: bool, is_on_line: impl Fn(u32) -> bool) -> bool {
     let (Some(first), Some(last)) = (copies.first(), copies.last()) else { return false };
     let Some(code) = program.function_at(*first).map(|id| program.functions[id.index()].code.clone()) else { return false };
     let line = |pc: u32| program.source_line(Pc(pc)).filter(|line| line.line > 0);
-    // What is computed alone may be anywhere: what others notice shows that it is a copy.
-    let is_firm = |pc: u32| level == Level::Noticed || is_noticed(program, pc);
+    let is_branch = |pc: u32| program.code.get(pc as usize).is_some_and(|inst| inst.guard.is_some() && matches!(inst.op, Op::Control(_)));
+    let is_firm = |pc: u32| is_shown || is_noticed(program, pc) || is_branch(pc);
     let others =
         |mut code: std::ops::Range<u32>, line_of: SourceLine| code.any(|pc| !is_on_line(pc) && is_firm(pc) && line(pc) == Some(line_of));
     let between = |pair: &[Pc]| pair[0].0..pair[1].0;

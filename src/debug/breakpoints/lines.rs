@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::copies::{copies, is_noticed};
+use super::copies::{accesses, copies, is_noticed};
 use super::resolved::Resolved;
 use crate::base::SourceId;
 use crate::cfg::{BlockId, ControlFlow, Loop};
@@ -128,8 +128,41 @@ impl Wanted<'_> {
 
     /// True if others notice what the line does from an entry on.
     fn is_noticed(&self, entry: Pc) -> bool {
+        self.piece(entry).any(|pc| is_noticed(self.program, pc))
+    }
+
+    /// The instructions of the line from an entry on.
+    fn piece(&self, entry: Pc) -> impl Iterator<Item = u32> {
         let end = self.program.code.len() as u32;
-        (entry.0..end).take_while(|pc| self.is_on_line(*pc)).any(|pc| is_noticed(self.program, pc))
+        (entry.0..end).take_while(|pc| self.is_on_line(*pc))
+    }
+
+    /// True if a later line has decided about a branch between the two places, both of which every thread passes: the line is executed again,
+    /// as in an unrolled loop.
+    fn comes_again(&self, graph: &ControlFlow, first: Pc, next: Pc, calls: &[SourceLine]) -> bool {
+        let (Some(from), Some(to)) = (graph.block_of(first), graph.block_of(next)) else { return false };
+        let is_later = |branch: u32| {
+            let chain: Vec<SourceLine> = self.program.source_places(Pc(branch)).collect();
+            let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
+            place.is_some_and(|place| self.files.contains(&place.file) && place.line > self.line)
+        };
+        // Each of them dominates the next place and is passed on every way from the first one.
+        let before = std::iter::successors(Some(to), |block| graph.idom(*block)).take_while(|block| *block != from);
+        let deciding = before.chain([from]).filter(|block| *block != to && graph.successors(*block).len() > 1);
+        let is_joined = |block: &BlockId| std::iter::successors(Some(*block), |block| graph.ipdom(*block)).any(|after| after == to);
+        deciding.filter(is_joined).any(|block| is_later(graph.code(block).end - 1))
+    }
+
+    /// True if what the line computes at `early` was moved there from `entry`, where it accesses memory: an earlier line does something
+    /// between them that others notice.
+    fn is_hoisted(&self, early: Pc, entry: Pc, calls: &[SourceLine]) -> bool {
+        let is_earlier = |pc: u32| {
+            let chain: Vec<SourceLine> = self.program.source_places(Pc(pc)).collect();
+            let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
+            place.is_some_and(|place| self.files.contains(&place.file) && place.line > 0 && place.line < self.line)
+        };
+        let accesses = |entry: Pc| self.piece(entry).any(|pc| accesses(self.program, pc));
+        !accesses(early) && accesses(entry) && (early.0..entry.0).any(|pc| is_noticed(self.program, pc) && is_earlier(pc))
     }
 
     /// The calls around the line: one visit stays in them.
@@ -166,14 +199,17 @@ impl Wanted<'_> {
 /// The entries at which a visit of the line begins: the code of a line that a compiler takes apart is entered again and again in the same
 /// visit. An entry goes on with a visit if every path to it leads through another one with the same calls in the same loops, and it begins
 /// no copy of the line; one that a compiler has moved out of a loop, in whose body the line is, belongs to the visits inside, unless others
-/// notice what it does, and what others do not notice belongs to what they do before it.
+/// notice what it does, and what others do not notice belongs to what they do before it. What is computed before an earlier line has done
+/// something belongs to the accesses of the line.
 fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
     let program = wanted.program;
     let function = |pc: Pc| program.function_at(pc);
     let functions: BTreeSet<FuncId> = entries.iter().filter_map(|pc| function(*pc)).collect();
     let graphs: BTreeMap<FuncId, ControlFlow> = functions.into_iter().map(|id| (id, ControlFlow::new(program, id))).collect();
-    // Entries that every path passes one after the other, in the same loops and with the same calls.
-    let straight = entries.chunk_by(|pc, next| {
+    // Entries that every path passes one after the other, in the same loops and with the same calls. Those of other calls stand between.
+    let mut by_calls = entries.clone();
+    by_calls.sort_by_cached_key(|pc| (function(*pc), wanted.calls(*pc), *pc));
+    let straight = by_calls.chunk_by(|pc, next| {
         let Some(graph) = function(*pc).filter(|id| function(*next) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
         let (Some(here), Some(there)) = (graph.block_of(*pc), graph.block_of(*next)) else { return false };
         let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block)).map(|one| one.header);
@@ -187,7 +223,15 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
         let loops = |block| around(block).map(|one| one.header).collect::<Vec<_>>();
         let is_after = if here == there { other < pc } else { graph.dominates(there, here) };
         let calls = wanted.calls(pc);
-        let goes_on = || is_after && loops(here) == loops(there) && !copies.contains(&pc);
+        let is_early = || copies.is_empty() && wanted.is_hoisted(other, pc, &calls);
+        let goes_on = || {
+            let is_in_row = is_after && loops(here) == loops(there);
+            is_in_row && !copies.contains(&pc) && !is_early() && (program.is_debug || !wanted.comes_again(graph, other, pc, &calls))
+        };
+        let is_hoisted = || {
+            let is_before = if here == there { pc < other } else { graph.dominates(here, there) };
+            copies.is_empty() && is_before && wanted.is_hoisted(pc, other, &calls)
+        };
         let is_sunk = || is_after && wanted.is_noticed(other) && !wanted.is_noticed(pc);
         let is_entered = |one: &&Loop| !one.blocks.contains(&here);
         let is_moved_out = || {
@@ -195,7 +239,7 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
                 && graph.dominates(here, there)
                 && around(there).filter(is_entered).any(|one| wanted.is_in_body(graph, one, &calls))
         };
-        pc != other && calls == wanted.calls(other) && (goes_on() || is_sunk() || is_moved_out())
+        pc != other && calls == wanted.calls(other) && (goes_on() || is_sunk() || is_moved_out() || is_hoisted())
     };
     entries.iter().copied().filter(|pc| !entries.iter().any(|other| belongs_to(*pc, *other))).collect()
 }

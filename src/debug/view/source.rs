@@ -62,16 +62,17 @@ pub struct InlineAsm {
     pub count: usize,
 }
 
-/// The source position of the instruction at `pc`; none if there is no such instruction.
-pub fn source_place(context: &EvalContext<'_>, pc: Pc) -> Option<SourcePlace> {
+/// The source position of the instruction at `pc` in frame number `frame` of the functions in the place of calls around it, from the
+/// innermost; none if there is no such instruction.
+pub fn source_place(context: &EvalContext<'_>, pc: Pc, frame: u32) -> Option<SourcePlace> {
     let program = context.program();
     let function = &program.functions[program.function_at(pc)?.index()];
     let span = program.spans.get(pc.index())?;
-    let line = program.source_line(pc);
+    let line = program.source_places(pc).nth(frame as usize).or_else(|| program.source_line(pc));
     let file = line.and_then(|line| program.source_files.iter().find(|(number, _)| *number == line.file));
     let same = |pc: &u32| {
-        let other = program.source_line(Pc(*pc));
-        other.zip(line).is_some_and(|(a, b)| (a.file, a.line) == (b.file, b.line))
+        let places = program.source_places(Pc(*pc)).take(if frame > 0 { usize::MAX } else { 1 });
+        line.is_some_and(|line| places.into_iter().any(|other| (other.file, other.line) == (line.file, line.line)))
     };
     Some(SourcePlace {
         pc,
