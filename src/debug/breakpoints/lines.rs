@@ -9,7 +9,7 @@ use crate::cfg::{BlockId, ControlFlow, Loop};
 use crate::debug::argument::ArgumentError;
 use crate::debug::body::is_passed;
 use crate::debug::skip::is_path_called as is_called;
-use crate::program::{ControlOp, FuncId, Op, Pc, Program, SourceLine};
+use crate::program::{ControlOp, FuncId, MoveOp, Op, Pc, Program, SourceLine};
 
 /// The instructions of a line of `file`, or of the PTX text if no file is named: of the first module, if several are linked. A line
 /// without instructions means the next line with some, as in gdb.
@@ -141,6 +141,9 @@ impl Wanted<'_> {
     /// as in an unrolled loop.
     fn comes_again(&self, graph: &ControlFlow, first: Pc, next: Pc, calls: &[SourceLine]) -> bool {
         let (Some(from), Some(to)) = (graph.block_of(first), graph.block_of(next)) else { return false };
+        if self.piece(next).all(|pc| stands_anywhere(self.program, pc)) {
+            return false;
+        }
         let is_later = |branch: u32| {
             let chain: Vec<SourceLine> = self.program.source_places(Pc(branch)).collect();
             let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
@@ -242,6 +245,12 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
         pc != other && calls == wanted.calls(other) && (goes_on() || is_sunk() || is_moved_out() || is_hoisted())
     };
     entries.iter().copied().filter(|pc| !entries.iter().any(|other| belongs_to(*pc, *other))).collect()
+}
+
+/// True for a copy of a register and the conversion of an address: the compiler puts it where its result is used.
+fn stands_anywhere(program: &Program, pc: u32) -> bool {
+    let op = program.code.get(pc as usize).map(|inst| &inst.op);
+    matches!(op, Some(Op::Move(MoveOp::Move { .. } | MoveOp::ConvertAddress { .. })))
 }
 
 /// The branch targets of the instruction at `index`.
