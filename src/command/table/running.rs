@@ -121,8 +121,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "advance",
         args: &[ArgSpec::new("LOCATION", ArgKind::Location)],
         summary: "Run until the focused lane stands at a location",
-        help: "Runs until the focused lane stands at the location. Other threads do not stop it; breakpoints do. A line of the PTX text must \
-            have an instruction.",
+        help: "Runs until the focused lane stands at the location. Other threads do not stop it; breakpoints do. A line of the \
+            PTX text must have an instruction.",
         examples: &["advance 37"],
         handler: handler::advance,
         ..PLAIN

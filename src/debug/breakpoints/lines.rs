@@ -137,8 +137,8 @@ impl Wanted<'_> {
         (entry.0..end).take_while(|pc| self.is_on_line(*pc))
     }
 
-    /// True if a later line has decided about a branch between the two places, both of which every thread passes: the line is executed again,
-    /// as in an unrolled loop.
+    /// True if a later line has decided about a branch between the two places, both of which every thread passes: the line is executed
+    /// again, as in an unrolled loop.
     fn comes_again(&self, graph: &ControlFlow, first: Pc, next: Pc, calls: &[SourceLine]) -> bool {
         let (Some(from), Some(to)) = (graph.block_of(first), graph.block_of(next)) else { return false };
         if self.piece(next).all(|pc| stands_anywhere(self.program, pc)) {

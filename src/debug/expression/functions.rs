@@ -2,54 +2,14 @@
 
 use super::evaluate::{Evaluated, Evaluator, refused};
 use super::operators::{self, OperatorError};
-use super::tree::Node;
+use super::tree::{Function, FunctionId, Node};
 use crate::debug::value::{Scalar, Type, number};
 use crate::isa::{ScalarType, TypeKind};
 
-/// A function of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[rustfmt::skip]
-pub enum Function { Fabs, Sqrt, Rsqrt, Min, Max, Fmin, Fmax }
-
-/// The functions with their names, the number of their arguments, and whether they compute in `f32`, as those with an `f` at the end.
-const FUNCTIONS: &[(&str, Function, usize, bool)] = &[
-    ("fabs", Function::Fabs, 1, false),
-    ("fabsf", Function::Fabs, 1, true),
-    ("sqrt", Function::Sqrt, 1, false),
-    ("sqrtf", Function::Sqrt, 1, true),
-    ("rsqrt", Function::Rsqrt, 1, false),
-    ("rsqrtf", Function::Rsqrt, 1, true),
-    ("min", Function::Min, 2, false),
-    ("max", Function::Max, 2, false),
-    ("fmin", Function::Fmin, 2, false),
-    ("fminf", Function::Fmin, 2, true),
-    ("fmax", Function::Fmax, 2, false),
-    ("fmaxf", Function::Fmax, 2, true),
-];
-
-/// A function as it is called: an index into the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FunctionId(usize);
-
 impl FunctionId {
-    /// The function called `name`.
-    pub fn called(name: &str) -> Option<Self> {
-        FUNCTIONS.iter().position(|row| row.0 == name).map(Self)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        FUNCTIONS[self.0].0
-    }
-
-    /// The number of its arguments.
-    pub fn arguments(self) -> usize {
-        FUNCTIONS[self.0].2
-    }
-
     /// Its value: in the type of the arguments, or `f64` of integers where the result is no integer.
     fn of(self, a: &Scalar, b: &Scalar) -> Result<Scalar, OperatorError> {
-        let (_, function, _, is_single) = FUNCTIONS[self.0];
+        let (function, is_single) = self.row();
         let common = operators::common_type(a, b)?;
         let keeps_integers = matches!(function, Function::Min | Function::Max);
         let ty = match common.kind() {

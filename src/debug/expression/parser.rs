@@ -20,10 +20,9 @@
 mod casts;
 
 use super::error::ExpressionError;
-use super::functions::FunctionId;
 use super::lexer::{self, Token, TokenKind};
 use super::names::SourceTypeName;
-use super::tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, Node, NodeKind, Step, UnaryOp};
+use super::tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, FunctionId, Node, NodeKind, Step, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
 use crate::machine::{LANES, LaneMask};

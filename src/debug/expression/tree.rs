@@ -1,6 +1,5 @@
 //! The syntax tree of an expression.
 
-use super::functions::FunctionId;
 use super::names::{SourceTypeName, TypeName};
 use crate::debug::value::Scalar;
 use crate::isa::special_register;
@@ -141,6 +140,68 @@ pub const AGGREGATES: &[(&str, Aggregate, &str)] = &[
     ("sum", Aggregate::Sum, "the sum, in 64 bits"),
     ("uniform", Aggregate::Uniform, "whether every lane has the same bits"),
 ];
+
+/// A function of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function {
+    /// The magnitude.
+    Fabs,
+    /// The square root.
+    Sqrt,
+    /// One by the square root.
+    Rsqrt,
+    /// The less of two, of integers too.
+    Min,
+    /// The greater of two, of integers too.
+    Max,
+    /// The less of two floats.
+    Fmin,
+    /// The greater of two floats.
+    Fmax,
+}
+
+/// The functions with their names, the number of their arguments, and whether they compute in `f32`, as those with an `f` at the end.
+const FUNCTIONS: &[(&str, Function, usize, bool)] = &[
+    ("fabs", Function::Fabs, 1, false),
+    ("fabsf", Function::Fabs, 1, true),
+    ("sqrt", Function::Sqrt, 1, false),
+    ("sqrtf", Function::Sqrt, 1, true),
+    ("rsqrt", Function::Rsqrt, 1, false),
+    ("rsqrtf", Function::Rsqrt, 1, true),
+    ("min", Function::Min, 2, false),
+    ("max", Function::Max, 2, false),
+    ("fmin", Function::Fmin, 2, false),
+    ("fminf", Function::Fmin, 2, true),
+    ("fmax", Function::Fmax, 2, false),
+    ("fmaxf", Function::Fmax, 2, true),
+];
+
+/// A function as it is called: an index into the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionId(usize);
+
+impl FunctionId {
+    /// The function called `name`.
+    pub fn called(name: &str) -> Option<Self> {
+        FUNCTIONS.iter().position(|row| row.0 == name).map(Self)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        FUNCTIONS[self.0].0
+    }
+
+    /// The number of its arguments.
+    pub fn arguments(self) -> usize {
+        FUNCTIONS[self.0].2
+    }
+
+    /// What it computes, and whether in `f32`.
+    pub fn row(self) -> (Function, bool) {
+        let (_, function, _, is_single) = FUNCTIONS[self.0];
+        (function, is_single)
+    }
+}
 
 impl NodeKind {
     /// A name, as far as it is known without a program.
