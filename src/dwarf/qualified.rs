@@ -46,7 +46,7 @@ fn outer(name: &str) -> Option<&str> {
     at.map(|(at, _)| &name[..at - 1])
 }
 
-/// The type that `text` names with what is around it, found behind the pointers to it; none if `text` has no more than the data.
+/// The type that `text` names with what is around it, found through the pointers to it; none if `text` has no more than the data.
 fn named(info: &DebugInfo, ty: Option<TypeId>, text: &str) -> Option<(TypeId, String)> {
     let text = base(text);
     let mut ty = ty?;

@@ -291,7 +291,6 @@ impl<'a> Evaluator<'a> {
                 let [condition, first, second] = &**operands;
                 let (chosen, other) = if self.value(condition)?.is_true() { (first, second) } else { (second, first) };
                 let chosen = self.value(chosen)?;
-                // The other one gives its type, if it has a value.
                 Ok(self.value(other).map_or(chosen, |other| operators::conditional(chosen, &other)))
             }
             NodeKind::Cast(ty, a) => self.cast(node, *ty, a),

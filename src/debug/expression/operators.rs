@@ -64,8 +64,8 @@ pub fn common_type(a: &Scalar, b: &Scalar) -> Result<ScalarType, OperatorError> 
     })
 }
 
-/// The value of `c ? a : b` where `c` chooses `a`: in the type that both are computed in together, as in C++. A pointer stays one, and what
-/// has no common type is left as it is.
+/// The value of `c ? a : b` where `c` chooses `a`, and `b` gives only its type: in the type that both are computed in together, as in
+/// C++. A pointer stays one, and what has no common type is left as it is.
 pub fn conditional(a: Scalar, b: &Scalar) -> Scalar {
     let is_pointer = |value: &Scalar| matches!(value.ty, Type::Pointer(..) | Type::SourcePointer(..) | Type::Code | Type::Function);
     match (a.ty == b.ty || is_pointer(&a), is_pointer(b)) {

@@ -280,7 +280,7 @@ fn canonical_argument(info: &DebugInfo, argument: &str, depth: u32) -> String {
 fn words(name: &str) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
     let is_number = |word: &&str| matches!(*word, "unsigned" | "signed" | "long" | "short" | "int" | "char");
-    if words.len() < 2 && !words.iter().any(|word| is_number(word)) || !words.iter().all(|word| is_number(word)) {
+    if words.len() < 2 && !words.iter().any(&is_number) || !words.iter().all(is_number) {
         return words.concat();
     }
     let has = |word: &str| words.contains(&word);
