@@ -29,7 +29,7 @@ pub use random::Random;
 pub use ranges::ranges;
 pub use read::read_bounded;
 pub use shard::Shard;
-pub use source::{Position, SourceFile, SourceId, Sources, Span, without_comments};
+pub use source::{Position, SourceFile, SourceId, Sources, Span, file_name, without_comments};
 pub use source_paths::source_paths;
 pub use time::Tick;
 pub use warp::WarpId;

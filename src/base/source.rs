@@ -73,7 +73,7 @@ impl SourceFile {
 
     /// The last component of the name: `kernel.ptx` of `dir/kernel.ptx`.
     pub fn short_name(&self) -> &str {
-        self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name)
+        file_name(&self.name)
     }
 
     /// The whole text.
@@ -161,4 +161,8 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
     }
     blanked.push_str(rest);
     Cow::Owned(blanked)
+}
+/// The last component of a path of any system: `kernel.cu` of `dir/kernel.cu`.
+pub fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -6,7 +6,7 @@ use super::argument_text::ArgumentText;
 use super::error::CommandError;
 use super::outcome::Outcome;
 use super::user_commands::UserCommands;
-use crate::base::Tick;
+use crate::base::{Tick, file_name};
 use crate::debug::argument::ArgumentError;
 use crate::debug::breakpoints::{Event, Location, Resolved};
 use crate::debug::expression::{EvaluationError, Expression, ExpressionError};
@@ -76,19 +76,17 @@ impl Context<'_> {
     pub fn locate_to_run(&self, argument: &ArgumentText) -> Result<Resolved, CommandError> {
         let found = self.locate(argument)?;
         let Ok(Location::Line { file: None, line }) = Location::parse(&argument.text) else { return Ok(found) };
-        match &found.note {
-            Some(note) => Err(self.no_code_on_line(argument, line, note.split(": ").next().unwrap_or(note))),
-            None => Ok(found),
+        if found.note.is_none() {
+            return Ok(found);
         }
-    }
-
-    /// The error of a line of the PTX text without an instruction.
-    pub fn no_code_on_line(&self, argument: &ArgumentText, line: u32, message: &str) -> CommandError {
-        let error = argument.error(message);
-        match self.same_line_of_source(line) {
+        let program = self.session.program();
+        let span = found.pcs.first().and_then(|pc| program.spans.get(pc.index()));
+        let file = span.map_or("the module", |span| program.sources_text.file(span.source).short_name());
+        let error = argument.error(format!("no instruction on line {line} of {file}"));
+        Err(match self.same_line_of_source(line) {
             Some(source) => error.with_help(format!("{source} is a line of the source")),
             None => error,
-        }
+        })
     }
 
     /// `kernel.cu:15`: line 15 of the source at the stop; none if the module has none.
@@ -97,7 +95,7 @@ impl Context<'_> {
         let here = self.session.eval_context().frame().ok().and_then(|frame| program.source_line(frame.pc));
         let number = here.map(|here| here.file).or_else(|| program.source_files.first().map(|(number, _)| *number))?;
         let (_, name) = program.source_files.iter().find(|(other, _)| *other == number)?;
-        Some(format!("{}:{line}", name.rsplit(['/', '\\']).next().unwrap_or(name)))
+        Some(format!("{}:{line}", file_name(name)))
     }
 
     /// The same for stops: as in gdb, the name of a function means where its body begins.

@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::base::file_name;
 use crate::base::save::cause;
 
 use fat_binary::Kind;
@@ -428,7 +429,7 @@ impl Container {
 
 /// `a` of `src/a.cu`; empty if there is no name in it.
 fn stem(source: &str) -> String {
-    let name = source.rsplit(['/', '\\']).next().unwrap_or("");
+    let name = file_name(source);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     if stem.chars().all(|c| c == '.') { String::new() } else { stem.to_string() }
 }

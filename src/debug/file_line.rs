@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::base::file_name;
 use crate::program::{Pc, Program, SourceLine};
 
 /// A line of a file.
@@ -22,7 +23,7 @@ impl FileLine {
 
     /// `file.cu:7`, without folders.
     pub fn short(&self) -> String {
-        format!("{}:{}", self.file.rsplit(['/', '\\']).next().unwrap_or(&self.file), self.line)
+        format!("{}:{}", file_name(&self.file), self.line)
     }
 }
 

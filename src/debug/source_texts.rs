@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::bundle::is_file;
-use crate::base::{SourceFile, source_paths};
+use crate::base::{SourceFile, file_name, source_paths};
 use crate::dwarf::{Assignment, Declaration, SourceText};
 use crate::launch::cuda;
 use crate::launch::ron_text::read_text;
@@ -93,7 +93,6 @@ impl SourceText for SourceTexts {
 
 /// The lines of the text called `name` in comments of the PTX, `//kernel.cu:12     y[i] = x[i];`; other lines are empty.
 fn in_comments(ptx: &str, name: &str) -> Option<String> {
-    let file_name = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or_default().to_string();
     let line = |line: &str| {
         let (file, rest) = line.strip_prefix("//")?.split_once(':')?;
         let (number, text) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::model::{DebugInfo, NESTING_MAX, ScopeKind, Type, TypeId};
-use crate::program::{demangled, last_component, parameter_types, qualified_name};
+use crate::program::{demangled, enclosing, last_component, parameter_types, qualified_name, unqualified_name};
 
 /// Finds the qualified names of types that functions take and return.
 pub(super) fn read(info: &mut DebugInfo) {
@@ -17,7 +17,7 @@ pub(super) fn read(info: &mut DebugInfo) {
         let variables: Vec<_> = scope.variables.iter().filter(|variable| variable.is_parameter).collect();
         let is_member = variables.first().is_some_and(|first| &*first.name == "this");
         if let (Some(this), Some(name)) = (variables.first().filter(|_| is_member), qualified_name(mangled)) {
-            found.extend(outer(&name).and_then(|class| named(info, this.ty, class)));
+            found.extend(enclosing(&name).and_then(|class| named(info, this.ty, class)));
         }
         let params = parameter_types(mangled).unwrap_or_default();
         let own = variables.iter().skip(usize::from(is_member));
@@ -36,16 +36,6 @@ fn result(mangled: &str) -> Option<String> {
     (!before.is_empty()).then(|| before.to_string())
 }
 
-/// `app::Vec<int>` of `app::Vec<int>::dot`.
-fn outer(name: &str) -> Option<&str> {
-    let mut depth = 0_i32;
-    let at = name.char_indices().rev().find(|(at, c)| {
-        depth += i32::from(matches!(c, '>' | ')')) - i32::from(matches!(c, '<' | '('));
-        depth == 0 && *c == ':' && name[..*at].ends_with(':')
-    });
-    at.map(|(at, _)| &name[..at - 1])
-}
-
 /// The type that `text` names with what is around it, found through the pointers to it; none if `text` has no more than the data.
 fn named(info: &DebugInfo, ty: Option<TypeId>, text: &str) -> Option<(TypeId, String)> {
     let text = base(text);
@@ -59,9 +49,9 @@ fn named(info: &DebugInfo, ty: Option<TypeId>, text: &str) -> Option<(TypeId, St
             Type::Base { .. } | Type::Function { .. } | Type::Unspecified { .. } => return None,
         };
         if let Some(name) = name
-            && last_component(name) == last_component_of_type(text)
+            && last_component(name) == last_component(unqualified_name(text))
         {
-            return outer(name).is_none().then(|| (ty, text.to_string()));
+            return enclosing(name).is_none().then(|| (ty, text.to_string()));
         }
         ty = to?;
     }
@@ -79,9 +69,4 @@ fn base(text: &str) -> &str {
         }
         text = shorter;
     }
-}
-
-/// The last component of a name whose classes may be instances of templates: `Type` of `vec4<float>::Type`.
-fn last_component_of_type(name: &str) -> &str {
-    last_component(outer(name).map_or(name, |outer| &name[outer.len() + 2..]))
 }

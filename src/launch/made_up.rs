@@ -27,7 +27,7 @@ use super::file::{Buffer, Content, Init, Launch, Param};
 use super::param_args::{Formal, ParamType};
 use super::read::{LaunchFile, Origin};
 use super::variable_args;
-use crate::base::{SourceFile, Sources};
+use crate::base::{SourceFile, Sources, file_name};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::program::{self, FuncId, Function, Pc, Program, is_signed_parameter, parameter_types};
 use flow::Flow;
@@ -570,7 +570,7 @@ impl<'a> Study<'a> {
         let line = program.source_places(pc).last().filter(|line| line.line > 0);
         let named = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file).map(|file| (&file.1, line.line)));
         match named {
-            Some((file, line)) => format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file)),
+            Some((file, line)) => format!("{}:{line}", file_name(file)),
             None => program.place(pc),
         }
     }

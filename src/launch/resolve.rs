@@ -22,7 +22,7 @@ use super::nvcc::Compiler;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedImage, PlannedLaunch};
 use super::read::{LaunchFile, Origin};
 use super::value_path::ValuePath;
-use crate::base::Diagnostic;
+use crate::base::{Diagnostic, file_name};
 use crate::program::{FuncId, Function, Program, demangled, shown_name};
 
 /// Values of the command line that override the launch file.
@@ -163,7 +163,7 @@ impl Resolver<'_> {
                 self.error(&place.field("printed"), "what a Sequence prints is compared as a whole: say it beside 'launches'");
             }
         }
-        let name = module.rsplit(['/', '\\']).next().unwrap_or(module);
+        let name = file_name(module);
         let name = name.strip_suffix(".ptx").unwrap_or(name).to_string();
         Case { begin: begin.unwrap_or(0), ..self.case(name, launches, printed, &whole) }
     }

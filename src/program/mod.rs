@@ -34,8 +34,8 @@ pub use image::{HandleSource, ImageAccess, ImageFn, ImageId};
 pub use inlined::{InlinedCall, InlinedFunctionId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::{
-    ANONYMOUS, demangled, is_called, is_debug_label, is_signed_parameter, last_component, listed_name, parameter_types, plain_name,
-    qualified_name, short_name, shown_name, source_name, visible,
+    ANONYMOUS, demangled, enclosing, is_called, is_debug_label, is_signed_parameter, last_component, listed_name, parameter_types,
+    plain_name, qualified_name, short_name, shown_name, source_name, unqualified_name, visible,
 };
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};

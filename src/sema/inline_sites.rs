@@ -35,25 +35,7 @@ pub(super) fn source_line((file, line, column): (u32, u32, u32)) -> SourceLine {
 
 /// All `.loc`s of a body, in order.
 pub(super) fn locs<'b, 'a>(body: &'b Block<'a>) -> Vec<&'b Loc<'a>> {
-    let (mut found, mut open) = (Vec::new(), vec![body.statements.iter()]);
-    while let Some(statements) = open.last_mut() {
-        match statements.next() {
-            Some(Statement::Block(inner)) => open.push(inner.statements.iter()),
-            Some(Statement::Loc(loc)) => found.push(loc),
-            Some(
-                Statement::Label(_)
-                | Statement::Instruction(_)
-                | Statement::Variable(_)
-                | Statement::Pragma { .. }
-                | Statement::BranchTargets { .. }
-                | Statement::CallTargets { .. }
-                | Statement::CallPrototype { .. }
-                | Statement::Section { .. },
-            ) => {}
-            None => drop(open.pop()),
-        }
-    }
-    found
+    body.flattened().filter_map(|statement| if let Statement::Loc(loc) = statement { Some(loc) } else { None }).collect()
 }
 
 impl InlineSites {

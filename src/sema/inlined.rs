@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use crate::base::{Diagnostic, IdVec, SourceFile, SourceId, Sources, Span};
+use crate::base::{Diagnostic, IdVec, SourceFile, SourceId, Sources, Span, file_name};
 use crate::program::{FuncId, InlinedCall, InlinedFunctionId, Program, SourceLine};
 use crate::syntax::tree::{Item, Module, Name};
 
@@ -45,7 +45,7 @@ impl<'a> Inlined<'a> {
         }
         for item in &module.items {
             if let Item::File { index, name, .. } = item {
-                self.files.entry(name.rsplit(['/', '\\']).next().unwrap_or(name)).or_insert(*index);
+                self.files.entry(file_name(name)).or_insert(*index);
             }
         }
     }

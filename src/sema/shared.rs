@@ -173,7 +173,7 @@ fn collect<'a>(module: &Module<'a>, index: &Index<'a>) -> Vec<SharedVariable<'a>
             Item::Variable(variable) => add(variable, None),
             Item::Function(function) => {
                 let id = index.number(function.name.text);
-                for statement in function.body.iter().flat_map(statements) {
+                for statement in function.body.iter().flat_map(Block::flattened) {
                     if let Statement::Variable(variable) = statement {
                         add(variable, id);
                     }
@@ -190,22 +190,6 @@ fn collect<'a>(module: &Module<'a>, index: &Index<'a>) -> Vec<SharedVariable<'a>
         }
     }
     variables
-}
-
-/// All statements of a body, those of nested blocks included, in order.
-fn statements<'m, 'a>(body: &'m Block<'a>) -> impl Iterator<Item = &'m Statement<'a>> {
-    let mut open = vec![body.statements.iter()];
-    std::iter::from_fn(move || {
-        loop {
-            match open.last_mut()?.next() {
-                Some(Statement::Block(inner)) => open.push(inner.statements.iter()),
-                Some(statement) => return Some(statement),
-                None => {
-                    open.pop();
-                }
-            }
-        }
-    })
 }
 
 /// The functions and shared variables that the code of each function refers to, by function number.
@@ -240,7 +224,7 @@ impl References {
         }
         for (id, body) in index::bodies(module, index) {
             let function = id.index();
-            for statement in statements(body) {
+            for statement in body.flattened() {
                 references.indirect[function] |= matches!(statement, Statement::CallPrototype { .. });
                 let is_call = matches!(statement, Statement::Instruction(instruction) if instruction.opcode.text.starts_with("call"));
                 each_name(statement, &mut |name| {

@@ -213,6 +213,22 @@ pub struct Block<'a> {
     pub end: Option<Span>,
 }
 
+impl<'a> Block<'a> {
+    /// All statements but blocks, those of nested blocks included, in order.
+    pub fn flattened(&self) -> impl Iterator<Item = &Statement<'a>> {
+        let mut open = vec![self.statements.iter()];
+        std::iter::from_fn(move || {
+            loop {
+                match open.last_mut()?.next() {
+                    Some(Statement::Block(inner)) => open.push(inner.statements.iter()),
+                    Some(statement) => return Some(statement),
+                    None => drop(open.pop()),
+                }
+            }
+        })
+    }
+}
+
 /// A statement in a function's body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement<'a> {

@@ -1,5 +1,6 @@
 //! What stepping passes over.
 
+use crate::base::file_name;
 use crate::command::argument_text::ArgumentText;
 use crate::command::call::Call;
 use crate::command::context::Context;
@@ -88,7 +89,7 @@ fn unknown_text(context: &Context<'_>, kind: &SkipKind) -> String {
     if known.iter().any(is_known) {
         return String::new();
     }
-    let short: Vec<&str> = known.iter().map(|own| own.rsplit(['/', '\\']).next().unwrap_or(own)).collect();
+    let short: Vec<&str> = known.iter().map(|own| file_name(own)).collect();
     let meant = nearest(name, short.iter().copied()).map_or(String::new(), |meant| format!(": did you mean '{meant}'?"));
     format!("  no {what} of this module is called so{meant}\n")
 }

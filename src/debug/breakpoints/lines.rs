@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::copies::{accesses, copies, is_noticed};
 use super::resolved::Resolved;
-use crate::base::SourceId;
+use crate::base::{SourceId, file_name};
 use crate::cfg::{BlockId, ControlFlow, Loop};
 use crate::debug::argument::ArgumentError;
 use crate::debug::body::is_passed;
@@ -45,10 +45,6 @@ fn is_ptx_file(program: &Program, file: &str) -> bool {
 
 fn ptx_name(program: &Program, pc: Pc) -> &str {
     program.spans.get(pc.index()).map_or("", |span| program.sources_text.file(span.source).name())
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 fn resolve_ptx(program: &Program, line: u32, in_file: impl Fn(Pc) -> bool) -> Result<Resolved, ArgumentError> {
@@ -144,11 +140,7 @@ impl Wanted<'_> {
         if self.piece(next).all(|pc| stands_anywhere(self.program, pc)) {
             return false;
         }
-        let is_later = |branch: u32| {
-            let chain: Vec<SourceLine> = self.program.source_places(Pc(branch)).collect();
-            let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
-            place.is_some_and(|place| self.files.contains(&place.file) && place.line > self.line)
-        };
+        let is_later = |branch: u32| self.line_within(branch, calls).is_some_and(|line| line > self.line);
         // Each of them dominates the next place and is passed on every way from the first one.
         let before = std::iter::successors(Some(to), |block| graph.idom(*block)).take_while(|block| *block != from);
         let deciding = before.chain([from]).filter(|block| *block != to && graph.successors(*block).len() > 1);
@@ -159,13 +151,16 @@ impl Wanted<'_> {
     /// True if what the line computes at `early` was moved there from `entry`, where it accesses memory: an earlier line does something
     /// between them that others notice.
     fn is_hoisted(&self, early: Pc, entry: Pc, calls: &[SourceLine]) -> bool {
-        let is_earlier = |pc: u32| {
-            let chain: Vec<SourceLine> = self.program.source_places(Pc(pc)).collect();
-            let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
-            place.is_some_and(|place| self.files.contains(&place.file) && place.line > 0 && place.line < self.line)
-        };
+        let is_earlier = |pc: u32| self.line_within(pc, calls).is_some_and(|line| line < self.line);
         let accesses = |entry: Pc| self.piece(entry).any(|pc| accesses(self.program, pc));
         !accesses(early) && accesses(entry) && (early.0..entry.0).any(|pc| is_noticed(self.program, pc) && is_earlier(pc))
+    }
+
+    /// The line of the file that an instruction comes from in these calls, perhaps by others; none of other files.
+    fn line_within(&self, pc: u32, calls: &[SourceLine]) -> Option<u32> {
+        let chain: Vec<SourceLine> = self.program.source_places(Pc(pc)).collect();
+        let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
+        place.filter(|place| self.files.contains(&place.file) && place.line > 0).map(|place| place.line)
     }
 
     /// The calls around the line: one visit stays in them.
@@ -179,11 +174,7 @@ impl Wanted<'_> {
     /// after it, and its branches back are of other lines. Those of a `for` or a `while` are of the line with its condition, which is
     /// evaluated once more than the body.
     fn is_in_body(&self, graph: &ControlFlow, one: &Loop, calls: &[SourceLine]) -> bool {
-        let line = |pc: u32| {
-            let chain: Vec<SourceLine> = self.program.source_places(Pc(pc)).collect();
-            let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
-            place.filter(|place| self.files.contains(&place.file) && place.line > 0).map(|place| place.line)
-        };
+        let line = |pc: u32| self.line_within(pc, calls);
         let goes_back = |block: &&BlockId| graph.successors(**block).contains(&one.header);
         let backs = || one.blocks.iter().filter(goes_back).map(|block| graph.code(*block).end - 1);
         let code = || one.blocks.iter().flat_map(|block| graph.code(*block));

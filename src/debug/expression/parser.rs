@@ -381,11 +381,10 @@ impl Parser<'_> {
         while arguments.len() < most && self.consume(",") {
             arguments.push(self.expression()?);
         }
-        let expected = if arguments.len() < most && aggregate.is_none() { "',' and another argument" } else { "')'" };
-        if expected != "')'" {
-            return Err(self.error(expected));
+        if arguments.len() < most && aggregate.is_none() {
+            return Err(self.error("',' and another argument"));
         }
-        self.expect(")", expected)?;
+        self.expect(")", "')'")?;
         Ok(match (aggregate, function) {
             (Some(aggregate), _) if arguments.len() == 1 => NodeKind::Aggregate(aggregate, Box::new(arguments.remove(0))),
             (_, Some(function)) => NodeKind::Function(function, arguments.into()),

@@ -8,7 +8,7 @@ use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::file_line::FileLine;
 use crate::debug::frame_scopes;
 use crate::dwarf::{DebugInfo, ScopeKind, Type, TypeId};
-use crate::program::{Pc, SourceLine, shown_name};
+use crate::program::{Pc, SourceLine, enclosing, shown_name, unqualified_name};
 
 /// Words that may stand before the name of a type.
 const KEYWORDS: &[&str] = &["struct", "union", "class", "enum", "const", "volatile", "typename"];
@@ -25,7 +25,7 @@ pub fn type_called(context: &EvalContext<'_>, name: &str) -> Result<Option<TypeI
     let typed = without_keywords(name);
     let all = candidates(info, typed);
     let (plain, is_outside) = typed.strip_prefix("::").map_or((typed, false), |plain| (plain, true));
-    let meant = if is_outside || outer(plain).is_some() {
+    let meant = if is_outside || enclosing(plain).is_some() {
         qualified(info, &all, plain, is_outside)
     } else {
         unqualified(context, frame.as_ref(), &all, plain)
@@ -48,23 +48,23 @@ fn without_keywords(name: &str) -> &str {
 /// All types that `name` may mean: those of this name, or else those whose names are the same without what is around them.
 fn candidates(info: &DebugInfo, name: &str) -> Vec<TypeId> {
     let typed = canonical(info, name.strip_prefix("::").unwrap_or(name), NESTING_MAX);
-    let last = last_component(&typed);
+    let last = unqualified_name(&typed);
     let called = |is_it: &dyn Fn(&str) -> bool| {
         let of_name = info.type_names.iter().filter(|(other, _)| is_it(other));
         of_name.flat_map(|(_, types)| types.iter().copied()).collect::<Vec<TypeId>>()
     };
-    if let Some(exact) = info.type_names.get(name).filter(|_| outer(name).is_some()) {
+    if let Some(exact) = info.type_names.get(name).filter(|_| enclosing(name).is_some()) {
         return exact.clone();
     }
     let head = last.split('<').next().unwrap_or(last);
     // Most names differ before they are compared in full.
     let may_be = |other: &str| other.contains(head);
     let exact = called(&|other| may_be(other) && canonical(info, other, NESTING_MAX) == typed);
-    if !exact.is_empty() && outer(&typed).is_some() {
+    if !exact.is_empty() && enclosing(&typed).is_some() {
         return exact;
     }
     let bare = canonical_bare(last);
-    called(&|other| may_be(other) && canonical_bare(last_component(&canonical(info, other, NESTING_MAX))) == bare)
+    called(&|other| may_be(other) && canonical_bare(unqualified_name(&canonical(info, other, NESTING_MAX))) == bare)
 }
 
 /// Of the types, those that a name with `::` means: those that are known to be there, or else those of which
@@ -94,7 +94,7 @@ fn unqualified(context: &EvalContext<'_>, frame: Option<&Frame<'_>>, all: &[Type
     let name = canonical(info, name, NESTING_MAX);
     let function = frame.and_then(|frame| super::function_name(context, frame));
     let mut around = function.map(|function| canonical(info, &shown_name(&function), NESTING_MAX)).unwrap_or_default();
-    while let Some(namespace) = outer(&around).map(str::to_string) {
+    while let Some(namespace) = enclosing(&around).map(str::to_string) {
         let here = format!("{namespace}::{name}");
         let is_here = |ty: &&TypeId| full_name(info, **ty).is_some_and(|full| canonical(info, &full, NESTING_MAX) == here);
         let found: Vec<TypeId> = all.iter().filter(is_here).copied().collect();
@@ -103,14 +103,14 @@ fn unqualified(context: &EvalContext<'_>, frame: Option<&Frame<'_>>, all: &[Type
         }
         around = namespace;
     }
-    let is_outside = |ty: &&TypeId| full_name(info, **ty).is_none_or(|full| outer(&full).is_none());
+    let is_outside = |ty: &&TypeId| full_name(info, **ty).is_none_or(|full| enclosing(&full).is_none());
     let outside: Vec<TypeId> = all.iter().filter(is_outside).copied().collect();
     if outside.is_empty() { all.to_vec() } else { outside }
 }
 
 /// The name of a type with what is around it; none if that is not known.
 fn full_name(info: &DebugInfo, ty: TypeId) -> Option<String> {
-    let own = || Some(types::name(info, Some(ty))).filter(|name| outer(name).is_some());
+    let own = || Some(types::name(info, Some(ty))).filter(|name| enclosing(name).is_some());
     // Data of other compilers, which has namespaces, has them around all types.
     info.qualified_types.get(&ty).map(ToString::to_string).or_else(own)
 }
@@ -199,21 +199,6 @@ fn ambiguous(context: &EvalContext<'_>, info: &DebugInfo, name: &str, several: &
     format!("{} types are called '{name}': {}{more}: which one is meant is not known here", several.len(), shown.join(", "))
 }
 
-/// What is around a name: `app::Vec<int>` of `app::Vec<int>::Type`.
-fn outer(name: &str) -> Option<&str> {
-    let mut depth = 0_i32;
-    let at = name.char_indices().rev().find(|(at, c)| {
-        depth += i32::from(matches!(c, '>' | ')')) - i32::from(matches!(c, '<' | '('));
-        depth == 0 && *c == ':' && name[..*at].ends_with(':')
-    });
-    at.map(|(at, _)| &name[..at - 1])
-}
-
-/// `Point` of `app::Point`, `Vec<app::Point>` of `app::Vec<app::Point>`.
-fn last_component(name: &str) -> &str {
-    outer(name).map_or(name, |outer| &name[outer.len() + 2..])
-}
-
 /// A name with its template arguments as compilers write them: typedefs of numbers are followed, blanks and suffixes of numbers left out.
 fn canonical(info: &DebugInfo, name: &str, depth: u32) -> String {
     let name = name.trim();
@@ -222,8 +207,8 @@ fn canonical(info: &DebugInfo, name: &str, depth: u32) -> String {
         return words(name);
     }
     // `Vec<int>::Type` has a part after its arguments, which may have some as well.
-    if let Some(around) = outer(name) {
-        return format!("{}::{}", canonical(info, around, depth - 1), canonical(info, last_component(name), depth - 1));
+    if let Some(around) = enclosing(name) {
+        return format!("{}::{}", canonical(info, around, depth - 1), canonical(info, unqualified_name(name), depth - 1));
     }
     let arguments = split(&name[open + 1..close]).into_iter().map(|argument| canonical_argument(info, argument, depth - 1));
     format!("{}<{}>{}", words(&name[..open]), arguments.collect::<Vec<_>>().join(","), words(&name[close + 1..]))
@@ -299,15 +284,15 @@ fn words(name: &str) -> String {
 
 /// A name without what is around its template arguments, which EDG leaves out.
 fn canonical_bare(name: &str) -> String {
-    let Some((head, rest)) = name.split_once('<') else { return last_component(name).to_string() };
+    let Some((head, rest)) = name.split_once('<') else { return unqualified_name(name).to_string() };
     let Some(close) = rest.rfind('>') else { return name.to_string() };
     let arguments = split(&rest[..close]).into_iter().map(canonical_bare);
-    format!("{}<{}>{}", last_component(head), arguments.collect::<Vec<_>>().join(","), &rest[close + 1..])
+    format!("{}<{}>{}", unqualified_name(head), arguments.collect::<Vec<_>>().join(","), &rest[close + 1..])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{canonical, canonical_bare, last_component, outer};
+    use super::{canonical, canonical_bare, enclosing, unqualified_name};
     use crate::dwarf::DebugInfo;
 
     #[test]
@@ -319,6 +304,6 @@ mod tests {
         assert_eq!(canonical("vec4<float>::Type"), "vec4<float>::Type");
         assert_eq!(canonical("Pair<Box<unsigned>, const char *>"), "Pair<Box<unsigned int>,const char*>");
         assert_eq!(canonical_bare("Box<a::P,b::Box<c::Q>>"), "Box<P,Box<Q>>");
-        assert_eq!((outer("a::Box<b::P>"), outer("Box<b::P>"), last_component("a::Box<b::P>")), (Some("a"), None, "Box<b::P>"));
+        assert_eq!((enclosing("a::Box<b::P>"), enclosing("Box<b::P>"), unqualified_name("a::Box<b::P>")), (Some("a"), None, "Box<b::P>"));
     }
 }

@@ -1,6 +1,7 @@
 //! `x/NFU ADDRESS`: memory row by row, as gdb's `x` shows it, and instructions.
 
 use super::in_flight;
+use crate::base::file_name;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::expression::little_endian;
 use crate::debug::memory::{self, MemoryError};
@@ -369,7 +370,7 @@ pub fn add_source(context: &EvalContext<'_>, examined: &mut Examined) {
         // Line 0 is what compilers give to code of no line.
         if let Some(place) = place.filter(|place| line != above && place.line > 0) {
             let name = program.source_files.iter().find(|(number, _)| *number == place.file).map_or("?", |(_, name)| name.as_str());
-            let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+            let name = file_name(name);
             let text = context.source_texts.and_then(|texts| texts.line(program, place)).unwrap_or_default();
             row.source = Some(format!("{name}:{}  {}", place.line, text.trim_start()).trim_end().to_string());
         }

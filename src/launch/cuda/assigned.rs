@@ -63,7 +63,7 @@ pub fn assignments_in(tokens: &Tokens<'_>, text: &Range<usize>) -> usize {
 fn body_after(tokens: &Tokens<'_>, parameter: usize) -> Option<Range<usize>> {
     let list = &tokens.list;
     let begin = (parameter..list.len()).find(|at| is_one_of(&list[*at].1, "{;"))?;
-    mark(tokens, begin).filter(|mark| *mark == '{')?;
+    mark(list, begin).filter(|mark| *mark == '{')?;
     let end = closing_mark(list.iter().map(|(_, token)| token), begin, ('{', '}'))?;
     Some(begin + 1..end)
 }

@@ -30,12 +30,12 @@ fn functions<'a, 't>(tokens: &'a Tokens<'t>, name: &str) -> Vec<(&'a [At<'t>], &
     let list = &tokens.list;
     let called = (0..list.len()).filter(|at| list[*at].1 == Token::Word(name));
     let function = |at: usize| {
-        let open = after_angles(tokens, at + 1);
-        mark(tokens, open).filter(|mark| *mark == '(')?;
+        let open = after_angles(list, at + 1);
+        mark(list, open).filter(|mark| *mark == '(')?;
         let close = closing(tokens, open)?;
         let between = list.get(close + 1..)?.iter().take(BETWEEN_MAX);
         let begin = close + 1 + between.take_while(|(_, token)| !is_one_of(token, "{};),=")).count();
-        mark(tokens, begin).filter(|mark| *mark == '{')?;
+        mark(list, begin).filter(|mark| *mark == '{')?;
         let end = closing_mark(list.iter().map(|(_, token)| token), begin, ('{', '}'))?;
         Some((&list[open + 1..close], &list[begin + 1..end]))
     };
@@ -110,7 +110,7 @@ fn is_by_reference(tokens: &Tokens<'_>, body: &[At<'_>], at: usize, name: &str) 
     let Some((open, number)) = arguments_before(body, at) else { return false };
     // `f<int>(x)` has its template arguments before the parenthesis.
     let called = (0..open).rev().take(BETWEEN_MAX).find_map(|at| match body[at].1 {
-        Token::Word(word) if after_angles_in(body, at + 1) == open => Some(word).filter(|word| !CONTROLS.contains(word)),
+        Token::Word(word) if after_angles(body, at + 1) == open => Some(word).filter(|word| !CONTROLS.contains(word)),
         Token::Word(_) | Token::Literal | Token::Directive | Token::Mark(_) => None,
     });
     let Some(called) = called else { return false };
@@ -138,14 +138,6 @@ fn arguments_before(body: &[At<'_>], at: usize) -> Option<(usize, usize)> {
         }
     }
     None
-}
-
-/// The token after the template arguments that begin at one, if any do.
-fn after_angles_in(body: &[At<'_>], at: usize) -> usize {
-    if !body.get(at).is_some_and(|(_, token)| is_one_of(token, "<")) {
-        return at;
-    }
-    closing_mark(body.iter().map(|(_, token)| token), at, ('<', '>')).map_or(at, |end| end + 1)
 }
 
 /// True if what a parameter stands for may be changed: `int &n` and `const int *&p`, but not `const int &n`.

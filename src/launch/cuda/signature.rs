@@ -98,8 +98,8 @@ fn signature<'t>(tokens: &Tokens<'t>, start: usize, name: &str) -> Option<Signat
     loop {
         match tokens.list.get(at)?.1 {
             Token::Word(word) => {
-                let open = after_angles(tokens, at + 1);
-                let is_called = word == name && mark(tokens, open) == Some('(');
+                let open = after_angles(&tokens.list, at + 1);
+                let is_called = word == name && mark(&tokens.list, open) == Some('(');
                 if is_called {
                     return Some(called(tokens, (at, open)));
                 }
@@ -112,21 +112,21 @@ fn signature<'t>(tokens: &Tokens<'t>, start: usize, name: &str) -> Option<Signat
     }
 }
 
-pub(super) fn mark(tokens: &Tokens<'_>, at: usize) -> Option<char> {
-    match tokens.list.get(at) {
+pub(super) fn mark(list: &[At<'_>], at: usize) -> Option<char> {
+    match list.get(at) {
         Some((_, Token::Mark(mark))) => Some(*mark),
         _ => None,
     }
 }
 
 /// The index after the template arguments at `at`; `at` if there are none.
-pub(super) fn after_angles(tokens: &Tokens<'_>, at: usize) -> usize {
-    if mark(tokens, at) != Some('<') {
+pub(super) fn after_angles(list: &[At<'_>], at: usize) -> usize {
+    if mark(list, at) != Some('<') {
         return at;
     }
     let mut depth = 0_u32;
-    for next in at..tokens.list.len() {
-        match mark(tokens, next) {
+    for next in at..list.len() {
+        match mark(list, next) {
             Some('<') => depth += 1,
             Some('>') if depth == 1 => return next + 1,
             Some('>') => depth -= 1,

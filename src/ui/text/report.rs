@@ -2,7 +2,7 @@
 
 use super::finding::finding;
 use super::value::some_lanes;
-use crate::base::Dim3;
+use crate::base::{Dim3, file_name};
 use crate::debug::mismatches::{MismatchRow, Mismatches};
 use crate::debug::resume::LastWriter;
 pub use crate::debug::view::grouped;
@@ -202,7 +202,7 @@ pub(super) fn source_text(text: &SourceText) -> String {
 
 /// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.
 pub(super) fn code_place(at: &CodePlace) -> String {
-    let file = at.file.rsplit(['/', '\\']).next().unwrap_or(&at.file);
+    let file = file_name(&at.file);
     let place = if file.is_empty() { "?".to_string() } else { format!("{file}:{}", at.line) };
     at.symbol.as_ref().map_or(place.clone(), |symbol| format!("{place} <{symbol}>"))
 }

@@ -47,19 +47,18 @@ impl<const N: usize> ColumnNumbers<N> {
 
 /// Sets `values` to the sums of the products of A, B and of C.
 #[inline(always)]
-pub fn add<const N: usize>(sums: Sums, a: &RowFactors, b: &[[u32; N]], c: &[[u32; N]], values: &mut [f64]) {
+pub fn add<const N: usize>(sums: Sums, a: &RowFactors, b: &[[u32; N]], c_bits: &[[u32; N]], values: &mut [f64]) {
     let [of_a, of_b] = sums.factors;
-    let (numbers, b, c) = (RowNumbers::new(a, of_a), ColumnNumbers::new(of_b, b), ColumnNumbers::new(Unpack::of(sums.format()), c));
+    let (numbers, b, c) = (RowNumbers::new(a, of_a), ColumnNumbers::new(of_b, b), ColumnNumbers::new(Unpack::of(sums.format()), c_bits));
     let (mut tops, mut products) = (vec![[0; N]; c.exponents.len()], vec![[0; N]; c.exponents.len()]);
     for row in 0..tops.len() {
         let top = top(&c.exponents[row], numbers.row(row, a.row(row)), &b);
         products[row] = self::products(sums, &top, numbers.row(row, a.row(row)), &b);
         tops[row] = top;
     }
-    let of_c = c.significands.as_flattened().iter().zip(c.exponents.as_flattened());
-    let terms = of_c.zip(products.as_flattened().iter().zip(tops.as_flattened()));
-    for (((significand, exponent), (products, top)), value) in terms.zip(values) {
-        *value = sums.value((*significand, *exponent), *products, *top);
+    let terms = c_bits.as_flattened().iter().zip(products.as_flattened().iter().zip(tops.as_flattened()));
+    for ((c, (products, top)), value) in terms.zip(values) {
+        *value = sums.value(*c, *products, *top);
     }
 }
 
@@ -98,19 +97,6 @@ fn products<const N: usize>(sums: Sums, top: &[i32; N], a: impl Iterator<Item = 
         }
     }
     total
-}
-
-impl Sums {
-    /// The exact sum of a number of C, given by significand and exponent, and of products in units of the last bit below `top`.
-    #[inline(always)]
-    fn value(self, (significand, exponent): (i32, i32), products: i32, top: i32) -> f64 {
-        // C in the units of the products has `missing` bits less in its fraction.
-        let missing = self.aligned_bits - self.format().fraction as i32;
-        let sign = significand >> 31;
-        let distance = (top - exponent + (-missing).max(0)) as u32;
-        let addend = (((significand << missing.max(0)) + sign) >> distance.min(31)) - sign;
-        (f64::from(products) + f64::from(addend)) * self.power(top)
-    }
 }
 
 impl Unpack {

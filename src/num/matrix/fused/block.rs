@@ -24,6 +24,9 @@ const HIGHEST: i32 = 110;
 /// The least exponent of the terms of a sum, beside scaled products: products that underflow are less than its last bit.
 const LOWEST: i32 = -100;
 
+/// Sums of zeros have lower tops.
+const ZEROS: i16 = (ZERO / 2) as i16;
+
 /// The precision and the type of sums.
 #[derive(Clone, Copy)]
 pub struct Sums {
@@ -45,6 +48,8 @@ pub struct Block<const N: usize> {
     c: Addends<N>,
     /// The greatest exponent of the terms of each sum.
     tops: Aligned<[i16; N]>,
+    /// The least and the greatest of them; the least is not of a sum of zeros.
+    extremes: (i16, i16),
     /// The sums of the products, in units of the last bit to which terms are truncated.
     products: Aligned<[i32; N]>,
     /// The exact values of D.
@@ -60,6 +65,7 @@ impl<const N: usize> Block<N> {
             b: ColumnFactors::new(),
             c: Addends::new(),
             tops: Aligned::new(0),
+            extremes: (0, 0),
             products: Aligned::new(0),
             values: Aligned::new(0),
             results: Aligned::new(0),
@@ -112,37 +118,37 @@ impl<const N: usize> Block<N> {
         for (row, tops) in tops.iter_mut().enumerate() {
             *tops = top(&c.exponents[row], a.row(row), b);
         }
+        let (mut lowest, mut highest) = (i16::MAX, i16::MIN);
+        for top in tops.as_flattened() {
+            lowest = lowest.min(if *top < ZEROS { i16::MAX } else { *top });
+            highest = highest.max(*top);
+        }
+        self.extremes = (lowest, highest);
     }
 
     /// True if the arithmetic in `f32` is exact for all sums that are finite.
     #[inline(always)]
     fn is_in_range(&self, a: &RowFactors) -> bool {
-        const ZEROS: i16 = (ZERO / 2) as i16;
-        let (scale, mut lowest) = (a.scale + self.b.scale, i16::MAX);
-        for top in self.tops.as_flattened() {
-            lowest = lowest.min(if *top < ZEROS { i16::MAX } else { *top });
-        }
-        i32::from(lowest) >= LOWEST + scale && a.highest + self.b.highest <= HIGHEST + scale
+        let scale = a.scale + self.b.scale;
+        i32::from(self.extremes.0) >= LOWEST + scale && a.highest + self.b.highest <= HIGHEST + scale
     }
 
     /// Sets the results. Every step is a separate loop.
     #[inline(always)]
     fn add_in_range<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors) {
-        let Self { b, c, tops, products, values, results } = self;
+        let Self { b, c, tops, extremes, products, values, results } = self;
         products.resize(tops.len(), [0; N]);
         for (row, (top, products)) in tops.iter().zip(products.iter_mut()).enumerate() {
             *products = sums.products(truncation, top, (a.row(row), a.scale), b);
         }
         let (tops, products) = (tops.as_flattened(), products.as_flattened());
-        if words::hold(tops, products) {
+        if words::hold(*extremes, products) {
             words::encode(sums, (tops, products), c.bits.as_flattened(), results.as_flattened_mut());
             return;
         }
         values.resize(tops.len(), 0.0);
         for ((top, products), (c, value)) in tops.iter().zip(products).zip(c.bits.as_flattened().iter().zip(values.iter_mut())) {
-            // The sum of the products fits in 32 bits, and with C in a double.
-            let top = i32::from(*top);
-            *value = (f64::from(*products) + f64::from(sums.addend(*c, top))) * sums.power(top);
+            *value = sums.value(*c, *products, i32::from(*top));
         }
         sums.encode(values, results.as_flattened_mut());
     }
@@ -158,11 +164,7 @@ impl<const N: usize> Block<N> {
     /// Replaces the results that are infinities or NaNs because elements are.
     #[inline(always)]
     fn replace_specials(&mut self, sums: Sums, a: &RowFactors) {
-        let mut highest = 0;
-        for top in self.tops.as_flattened() {
-            highest = highest.max(*top);
-        }
-        if !is_special(highest) {
+        if !is_special(self.extremes.1) {
             return;
         }
         let Self { b, c, tops, results, .. } = self;
@@ -236,9 +238,15 @@ impl Sums {
         (magnitude as i32 ^ sign) - sign
     }
 
+    /// The exact sum of an element of C and of products in units of the last bit below `top`: these fit in 32 bits, and with C in a double.
+    #[inline(always)]
+    pub fn value(self, c: u32, products: i32, top: i32) -> f64 {
+        (f64::from(products) + f64::from(self.addend(c, top))) * self.power(top)
+    }
+
     /// The value of the last bit to which terms are truncated.
     #[inline(always)]
-    pub fn power(self, top: i32) -> f64 {
+    fn power(self, top: i32) -> f64 {
         f64::from_bits(((top.clamp(-500, 500) - self.aligned_bits + 1023) as u64) << 52)
     }
 

@@ -9,16 +9,11 @@ const TOPS: std::ops::RangeInclusive<i16> = -100..=110;
 /// Sums of products to which a number of C, less than 2^26 units, can be added without overflow.
 const PRODUCTS: u32 = (1 << 31) - (1 << 27);
 
-/// True if the sums of products, in units of the last bit below their tops, and of numbers that are not greater than the tops can be
-/// [encoded](encode).
+/// True if the sums of products, in units of the last bit below tops between these, and of numbers that are not greater than the tops can
+/// be [encoded](encode).
 #[inline(always)]
-pub fn hold(tops: &[i16], products: &[i32]) -> bool {
-    let (mut lowest, mut highest, mut greatest) = (i16::MAX, i16::MIN, 0);
-    for top in tops {
-        // Sums of zeros have very low ones.
-        lowest = lowest.min(if *top < i16::MIN / 8 { i16::MAX } else { *top });
-        highest = highest.max(*top);
-    }
+pub fn hold((lowest, highest): (i16, i16), products: &[i32]) -> bool {
+    let mut greatest = 0;
     for products in products {
         greatest = greatest.max(products.unsigned_abs());
     }
