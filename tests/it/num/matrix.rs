@@ -1,4 +1,4 @@
-//! Matrix products against 770 dot products recorded on the H200, and against properties that must hold.
+//! Matrix products against 794 dot products recorded on the H200, and against properties that must hold.
 
 use proptest::prelude::*;
 use ptxdbg::num::Rounding;
@@ -58,7 +58,7 @@ fn row_times_columns(product: &Product, a: &[u64], b: &[u64], c: u64) -> Vec<u32
 fn recorded_dot_products() {
     let vectors: Value = serde_json::from_str(include_str!("../../../fixtures/tensor_cores/vectors.json")).unwrap();
     let vectors = vectors.as_array().unwrap();
-    assert_eq!(vectors.len(), 770);
+    assert_eq!(vectors.len(), 794);
     for vector in vectors {
         let [rule, types] = ["rule", "types"].map(|field| vector[field].as_str().unwrap());
         let [a, b] = ["a", "b"].map(|field| in_order(&vector[field], rule));

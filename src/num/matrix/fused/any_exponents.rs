@@ -1,7 +1,7 @@
 //! Sums of numbers of any exponents, computed from significands. Every step is a separate loop over arrays, which the compiler vectorizes.
 
 use super::super::element::{Number, ZERO};
-use super::block::Sums;
+use super::block::{LEAST_TOP, Sums};
 use super::factors::{Row, RowFactors, Unpack};
 
 /// The elements of A as significands and exponents, in row-major order.
@@ -73,7 +73,7 @@ fn top<const N: usize>(of_c: &[i32; N], a: impl Iterator<Item = (Number, usize)>
         }
     }
     for lane in 0..N {
-        top[lane] = top[lane].max(of_c[lane]);
+        top[lane] = top[lane].max(of_c[lane]).max(i32::from(LEAST_TOP));
     }
     top
 }

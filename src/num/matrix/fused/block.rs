@@ -27,6 +27,9 @@ const LOWEST: i32 = -100;
 /// Sums of zeros have lower tops.
 const ZEROS: i16 = (ZERO / 2) as i16;
 
+/// The least exponent to which terms are aligned, however low theirs are, as recorded on an H200: no term has bits below 2^-158.
+pub const LEAST_TOP: i16 = -133;
+
 /// The precision and the type of sums.
 #[derive(Clone, Copy)]
 pub struct Sums {
@@ -287,7 +290,8 @@ fn top<const N: usize>(of_c: &[i16; N], a: Row<'_>, b: &ColumnFactors<N>) -> [i1
         }
     }
     for lane in 0..N {
-        top[lane] = top[lane].max(of_c[lane]);
+        let highest = top[lane].max(of_c[lane]);
+        top[lane] = if highest < ZEROS { highest } else { highest.max(LEAST_TOP) };
     }
     top
 }

@@ -1,8 +1,8 @@
 //! The fused sum: all terms are aligned to the greatest exponent among them, truncated towards zero, added exactly, and rounded once.
 //!
 //! A term is a product of two numbers, or C; subnormal numbers and products are not normalised first, and terms that are zero are ignored
-//! in the choice of the exponent. A row of A is multiplied by some columns of B at a time, in loops over columns that the compiler
-//! vectorizes. Infinities and NaNs are rare: they are put into the results afterwards.
+//! in the choice of the exponent, which is at least -133. A row of A is multiplied by some columns of B at a time, in loops over columns
+//! that the compiler vectorizes. Infinities and NaNs are rare: they are put into the results afterwards.
 //!
 //! | file | contents |
 //! | --- | --- |
