@@ -29,6 +29,6 @@ pub use error::DwarfError;
 pub use lazy::LazyDebugInfo;
 pub use location::{Base, Cell, Location, LocationError, Operation, Resolver, Storage};
 pub use model::{
-    Call, DebugInfo, Encoding, Enumerator, LocationEntry, Member, PointerKind, RecordKind, Scope, ScopeId, ScopeKind, Type, TypeId,
-    Variable,
+    Call, DebugInfo, Encoding, Enumerator, EnumeratorOf, LocationEntry, Member, PointerKind, RecordKind, Scope, ScopeId, ScopeKind, Type,
+    TypeId, Variable,
 };

@@ -35,8 +35,8 @@ pub struct DebugInfo {
     pub qualified_types: BTreeMap<TypeId, Arc<str>>,
     /// The lines that declare types.
     pub type_lines: BTreeMap<TypeId, SourceLine>,
-    /// The values of enumerators and their types, by their names with and without what is around them: `app::BLUE`, `BLUE`.
-    pub enumerators: BTreeMap<Arc<str>, (i64, TypeId)>,
+    /// The enumerators by their names with and without what is around them: `app::BLUE`, `BLUE`.
+    pub enumerators: BTreeMap<Arc<str>, Vec<EnumeratorOf>>,
     /// What could not be read.
     pub problems: Vec<DwarfError>,
     /// The scopes by their instructions.
@@ -220,6 +220,17 @@ pub enum Type {
         /// Its size, or 0.
         bytes: u64,
     },
+}
+
+/// An enumerator that a name may mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EnumeratorOf {
+    /// Its value.
+    pub value: i64,
+    /// Its enumeration.
+    pub ty: TypeId,
+    /// True if the name is all of its name.
+    pub is_whole: bool,
 }
 
 /// A name of a value of an enumeration.

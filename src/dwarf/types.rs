@@ -6,7 +6,7 @@ use gimli::{AttributeValue, DwTag, constants as dw};
 
 use super::attributes::address_space;
 use super::entries::Entries;
-use super::model::{DebugInfo, Encoding, Enumerator, Member, PointerKind, RecordKind, Type, TypeId};
+use super::model::{DebugInfo, Encoding, Enumerator, EnumeratorOf, Member, PointerKind, RecordKind, Type, TypeId};
 
 /// The tags of types.
 const TYPE_TAGS: &[DwTag] = &[
@@ -52,7 +52,8 @@ pub(super) fn read(entries: &mut Entries<'_, '_>, info: &mut DebugInfo) {
             for Enumerator { name, value } in enumerators {
                 let starts = name.match_indices("::").map(|(at, sign)| at + sign.len());
                 for start in std::iter::once(0).chain(starts) {
-                    info.enumerators.entry(name[start..].into()).or_insert((*value, id));
+                    let found = info.enumerators.entry(name[start..].into()).or_default();
+                    found.push(EnumeratorOf { value: *value, ty: id, is_whole: start == 0 });
                 }
             }
         }

@@ -59,13 +59,19 @@ impl<'a> Evaluator<'a> {
         {
             return self.member_of(node, &object, component).map(Some);
         }
-        Ok(source_names::enumerator(&self.context, name).map(Referent::Source))
+        Ok(source_names::enumerator(&self.context, self.own_frame(), name).map(Referent::Source))
     }
 
     /// That nothing is called `name`, with what was probably meant.
     pub fn unknown(&self, name: &str) -> Reason {
-        let hint = || self.frame_with(name).or_else(|| scope::hint(&self.context, name));
+        let hint = || self.frame_with(name).or_else(|| scope::hint(&self.context, name)).or_else(|| self.enumerators_elsewhere(name));
         Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(hint).flatten() }
+    }
+
+    /// The enumerators of other classes and namespaces that have the name, in words.
+    fn enumerators_elsewhere(&self, name: &str) -> Option<String> {
+        let whole = source_names::whole_names_of_enumerators(&self.context, name);
+        (!whole.is_empty()).then(|| format!("there are enumerators {}", whole.join(", ")))
     }
 
     /// Refuses the name of a parameter of the kernel where it may mean a variable that nothing is known of.

@@ -22,8 +22,8 @@ use super::file_line::source_line;
 use super::frame_scopes;
 use super::inlined::calls_at;
 use crate::base::counted;
-use crate::dwarf::{DebugInfo, DwarfError, Scope, ScopeId, ScopeKind, Type, Variable};
-use crate::program::{Function, Pc, Program, SourceLine, short_name, visible};
+use crate::dwarf::{DebugInfo, DwarfError, EnumeratorOf, Scope, ScopeId, ScopeKind, Type, Variable};
+use crate::program::{Function, Pc, Program, SourceLine, enclosing, short_name, shown_name, unqualified_name, visible};
 
 /// A variable of the source.
 #[derive(Clone, Copy, Debug)]
@@ -172,10 +172,30 @@ pub fn parameters<'a>(info: &'a DebugInfo, function: &Function) -> Vec<&'a Varia
     if parameters.len() == function.params.len() { parameters } else { Vec::new() }
 }
 
-/// The enumerator called `name`, with or without its namespaces, as an object of its type.
-pub fn enumerator<'a>(context: &EvalContext<'a>, name: &str) -> Option<SourceObject<'a>> {
+/// The names, with what is around them, of all enumerators whose last part is that of `name`.
+pub fn whole_names_of_enumerators<'a>(context: &EvalContext<'a>, name: &str) -> Vec<&'a str> {
+    let Some(info) = context.debug_info() else { return Vec::new() };
+    let last = unqualified_name(name);
+    let whole = info.enumerators.iter().filter(|(_, ones)| ones.iter().any(|one| one.is_whole)).map(|(full, _)| &**full);
+    whole.filter(|full| unqualified_name(full) == last).collect()
+}
+
+/// The enumerator that `name` means at the stop, as an object of its type: as in C++ that of the innermost class or namespace around the
+/// function that has one, or the one outside of all; or else the only one that ends so. None if several do.
+pub fn enumerator<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'_>>, name: &str) -> Option<SourceObject<'a>> {
     let info = context.debug_info()?;
-    let (value, ty) = *info.enumerators.get(name)?;
+    let called = |name: &str| info.enumerators.get(name).map_or(&[][..], Vec::as_slice);
+    let whole = |name: &str| called(name).iter().find(|one| one.is_whole);
+    let function = frame.and_then(|frame| function_name(context, frame)).map(|function| shown_name(&function).to_string());
+    let around = std::iter::successors(function.as_deref().and_then(enclosing), |name| enclosing(name));
+    let found = match name.strip_prefix("::") {
+        Some(name) => whole(name),
+        None => around.map(|around| format!("{around}::{name}")).find_map(|name| whole(&name)).or_else(|| whole(name)).or_else(|| {
+            let (first, others) = called(name).split_first()?;
+            others.iter().all(|other| (other.value, other.ty) == (first.value, first.ty)).then_some(first)
+        }),
+    };
+    let EnumeratorOf { value, ty, .. } = *found?;
     let bytes = usize::try_from(info.bytes(Some(ty))).ok()?;
     Some(SourceObject { info, ty: Some(ty), place: ObjectPlace::Value(Parts::of(&value.to_le_bytes(), bytes)), bits: None })
 }
