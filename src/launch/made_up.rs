@@ -387,7 +387,7 @@ impl<'a> Study<'a> {
         // Sizes are powers of two: an element is never a part of another one.
         whole
             .and_then(|used| used.pointer)
-            .is_some_and(|pointer| pointer.sizes != 0 && pointer.sizes & (uses::UNKNOWN_BYTES | (bytes - 1)) == 0)
+            .is_some_and(|pointer| pointer.transfers != 0 && pointer.transfers & (uses::UNKNOWN_BYTES | (bytes - 1)) == 0)
     }
 
     fn is_of_integers(&self, index: usize) -> bool {

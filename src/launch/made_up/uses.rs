@@ -26,6 +26,8 @@ pub struct PointerUse {
     pub sizes: u32,
     /// True if an instruction transfers several elements.
     pub has_vectors: bool,
+    /// The bytes that its instructions transfer at a time, as the bits of all these numbers; [`UNKNOWN_BYTES`] as in `sizes`.
+    pub transfers: u32,
     /// An instruction whose address is computed from the contents of the memory.
     pub indexes: Option<Pc>,
     /// The base pointers of such addresses, and true if it is one of them.
@@ -38,6 +40,9 @@ pub struct PointerUse {
     /// True if elements of the memory are compared with each other.
     pub delimits: bool,
 }
+
+/// The size of a bulk copy is a multiple of this (PTX ISA, "cp.async.bulk").
+const BULK_BYTES: u32 = 16;
 
 /// An element size in [`PointerUse::sizes`] that no element has.
 pub(super) const UNKNOWN_BYTES: u32 = 1 << 31;
@@ -316,6 +321,7 @@ impl Reader<'_, '_> {
                 pointer.atomics |= access.atomics;
                 pointer.sizes |= named(self.flow.program, pc).map_or(UNKNOWN_BYTES, |ty| ty.bits() / 8);
                 pointer.has_vectors |= is_vector(&self.flow.program.code[pc.index()]);
+                pointer.transfers |= transferred(self.flow.program, pc).unwrap_or(UNKNOWN_BYTES);
                 pointer.is_indexed |= fact.contents & !(1 << bit) != 0;
                 let is_better = pointer.element.is_none_or(|known| known.kind() != TypeKind::Float && is_float(access.element));
                 pointer.element = if is_better { access.element.or(pointer.element) } else { pointer.element };
@@ -417,6 +423,21 @@ fn is_float(ty: Option<ScalarType>) -> bool {
 /// True if a load or store transfers several elements.
 fn is_vector(inst: &Inst) -> bool {
     matches!(inst.op, Op::Memory(MemoryOp::LoadVector { .. } | MemoryOp::StoreVector { .. }))
+}
+
+/// The bytes that a memory instruction transfers at a time; none if that is not known.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other operations transfer an element at a time")]
+fn transferred(program: &Program, pc: Pc) -> Option<u32> {
+    match program.code[pc.index()].op {
+        Op::Async(AsyncOp::Copy { copy }) => match program.copies[copy] {
+            CopyOp::Lanes { bytes, .. } => Some(bytes),
+            CopyOp::Bulk { .. } => Some(BULK_BYTES),
+            CopyOp::Tensor(_) | CopyOp::Store { .. } | CopyOp::Arrive { .. } => None,
+        },
+        Op::Memory(MemoryOp::LoadVector { bits, parts, .. }) => Some(u32::from(bits) / 8 * program.dests[parts].len() as u32),
+        Op::Memory(MemoryOp::StoreVector { bits, parts, .. }) => Some(u32::from(bits) / 8 * program.sources[parts].len() as u32),
+        _ => named(program, pc).map(|ty| ty.bits() / 8),
+    }
 }
 
 fn reaches_global(space: Space) -> bool {

@@ -301,10 +301,11 @@ impl Trials<'_> {
                 // A counter that loses updates shows less of a list than one that does not.
                 let needed = if self.study.is_appended(index) { reached.max(accessed) } else { reached };
                 let reached = needed.div_ceil(u64::from(buffer.elem.bytes()));
+                let least = buffer.len.unwrap_or(1);
                 (
                     index,
                     if cut_off {
-                        rounded(reached * CUT_OFF_FACTOR, guess.size).clamp(buffer.len.unwrap_or(1), LEN_MAX)
+                        rounded(reached * CUT_OFF_FACTOR, guess.size).clamp(least, LEN_MAX.max(least))
                     } else {
                         rounded(reached, guess.size)
                     },
