@@ -92,9 +92,11 @@ fn of_level(program: &Program, entries: &[Pc], level: Level, is_on_line: impl Fn
         code.filter(|pc| level.has(program, *pc)).map(opcode).collect::<Vec<String>>()
     };
     let mut pieces: Vec<Piece> = Vec::new();
-    // A piece without actions belongs to the next one that has some.
+    // A piece without actions belongs to the next one that has some, unless a branch divides it from that.
+    let is_divided = |first: Pc, next: Pc| (first.0..next.0).any(|pc| matches!(program.code[pc as usize].op, Op::Control(_)));
     let mut first = None;
     for entry in entries {
+        first = first.filter(|first| !is_divided(*first, *entry));
         let (begin, actions) = (*first.get_or_insert(*entry), actions(entry));
         if !actions.is_empty() {
             pieces.push(Piece { first: begin, actions });
@@ -111,12 +113,16 @@ fn of_level(program: &Program, entries: &[Pc], level: Level, is_on_line: impl Fn
         let is_same = all.iter().zip(&all[*length..]).all(|(one, next)| one == next);
         is_same && all.len().is_multiple_of(*length) && (0..all.len()).step_by(*length).all(|at| starts.contains(&at))
     };
-    let Some(length) = (1..all.len()).find(repeats) else { return Some(Vec::new()) };
-    let begins = pieces.iter().zip(&starts).filter(|(_, start)| start.is_multiple_of(length));
-    let copies: Vec<Pc> = begins.map(|(piece, _)| piece.first).collect();
-    // What is computed alone may be anywhere: what others notice or a branch decides shows that it is a copy, and a row that is long.
-    let is_shown = level == Level::Noticed || length >= LONG;
-    Some(if has_companion(program, &copies, is_shown, is_on_line) { copies } else { Vec::new() })
+    let begins = |length: usize| {
+        let begins = pieces.iter().zip(&starts).filter(|(_, start)| start.is_multiple_of(length));
+        begins.map(|(piece, _)| piece.first).collect::<Vec<Pc>>()
+    };
+    // What is computed alone may be anywhere: what others notice or a branch decides shows that it is a copy, and a row that is long and
+    // has no shorter one in it.
+    let shortest = (1..all.len()).find(repeats);
+    let is_shown = |length: usize| level == Level::Noticed || (length >= LONG && shortest == Some(length));
+    let are_copies = |length: &usize| has_companion(program, &begins(*length), is_shown(*length), &is_on_line);
+    Some((1..all.len()).filter(repeats).find(are_copies).map(begins).unwrap_or_default())
 }
 
 /// True if another line has instructions between any two of the copies, and before the first or after the last.

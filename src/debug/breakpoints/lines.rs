@@ -200,16 +200,7 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
     let function = |pc: Pc| program.function_at(pc);
     let functions: BTreeSet<FuncId> = entries.iter().filter_map(|pc| function(*pc)).collect();
     let graphs: BTreeMap<FuncId, ControlFlow> = functions.into_iter().map(|id| (id, ControlFlow::new(program, id))).collect();
-    // Entries that every path passes one after the other, in the same loops and with the same calls. Those of other calls stand between.
-    let mut by_calls = entries.clone();
-    by_calls.sort_by_cached_key(|pc| (function(*pc), wanted.calls(*pc), *pc));
-    let straight = by_calls.chunk_by(|pc, next| {
-        let Some(graph) = function(*pc).filter(|id| function(*next) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
-        let (Some(here), Some(there)) = (graph.block_of(*pc), graph.block_of(*next)) else { return false };
-        let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block)).map(|one| one.header);
-        graph.dominates(here, there) && around(here).eq(around(there)) && wanted.calls(*pc) == wanted.calls(*next)
-    });
-    let copies: BTreeSet<Pc> = straight.flat_map(|pcs| copies(program, pcs, |pc| wanted.is_on_line(pc))).collect();
+    let (copies, guards) = copied(wanted, &graphs, &entries);
     let belongs_to = |pc: Pc, other: Pc| {
         let Some(graph) = function(pc).filter(|id| function(other) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
         let (Some(here), Some(there)) = (graph.block_of(pc), graph.block_of(other)) else { return false };
@@ -235,13 +226,42 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
         };
         pc != other && calls == wanted.calls(other) && (goes_on() || is_sunk() || is_moved_out() || is_hoisted())
     };
-    entries.iter().copied().filter(|pc| !entries.iter().any(|other| belongs_to(*pc, *other))).collect()
+    entries.iter().copied().filter(|pc| !guards.contains(pc) && !entries.iter().any(|other| belongs_to(*pc, *other))).collect()
+}
+
+/// The first instructions of the copies of the line, and the guards before the first of several copies, which ask whether there is one.
+fn copied(wanted: &Wanted<'_>, graphs: &BTreeMap<FuncId, ControlFlow>, entries: &[Pc]) -> (BTreeSet<Pc>, BTreeSet<Pc>) {
+    let program = wanted.program;
+    let function = |pc: Pc| program.function_at(pc);
+    // Entries that every path passes one after the other, in the same loops and with the same calls. Those of other calls stand between.
+    let mut by_calls = entries.to_vec();
+    by_calls.sort_by_cached_key(|pc| (function(*pc), wanted.calls(*pc), *pc));
+    let straight = by_calls.chunk_by(|pc, next| {
+        let Some(graph) = function(*pc).filter(|id| function(*next) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
+        let (Some(here), Some(there)) = (graph.block_of(*pc), graph.block_of(*next)) else { return false };
+        let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block)).map(|one| one.header);
+        graph.dominates(here, there) && around(here).eq(around(there)) && wanted.calls(*pc) == wanted.calls(*next)
+    });
+    let (mut begins, mut guards) = (BTreeSet::new(), BTreeSet::new());
+    for pcs in straight {
+        let found = copies(program, pcs, |pc| wanted.is_on_line(pc));
+        let before = pcs.iter().copied().take_while(|pc| found.first().is_some_and(|first| pc < first));
+        guards.extend(before.filter(|pc| wanted.piece(*pc).all(|pc| decides(program, pc))));
+        begins.extend(found);
+    }
+    (begins, guards)
 }
 
 /// True for a copy of a register and the conversion of an address: the compiler puts it where its result is used.
 fn stands_anywhere(program: &Program, pc: u32) -> bool {
     let op = program.code.get(pc as usize).map(|inst| &inst.op);
     matches!(op, Some(Op::Move(MoveOp::Move { .. } | MoveOp::ConvertAddress { .. })))
+}
+
+/// True for a comparison and a branch.
+fn decides(program: &Program, pc: u32) -> bool {
+    let op = program.code.get(pc as usize).map(|inst| &inst.op);
+    matches!(op, Some(Op::Compare(_) | Op::Control(ControlOp::Branch { .. })))
 }
 
 /// The branch targets of the instruction at `index`.
