@@ -82,9 +82,9 @@ pub fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     let what = if has_steps { ArgumentText { text: stepped.to_string(), ..place } } else { place };
     let eval_context = context.session.eval_context();
     let new = stepped.evaluate(&as_place(&stepped, eval_context)).map_err(|error| context.evaluation_error(&what, &error))?;
+    let undefined = view::undefined_lanes(&eval_context, &what.text) | new.undefined();
     let value = new.text(&eval_context, None);
     let (in_flight, bytes) = (super::looking::in_flight(context, &what), super::looking::array_note(context, &what, "set"));
-    let undefined = view::undefined_lanes(&eval_context, &what.text);
     let changed = Outcome::Value { in_flight, bytes, what: what.text, value, undefined, unrounded_uses: None };
     Ok(with_kept(kept, with_note(note, changed)))
 }

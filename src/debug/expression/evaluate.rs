@@ -559,7 +559,7 @@ impl<'a> Evaluator<'a> {
 }
 
 /// True if a variable has no value at the instruction of a lane: other lanes may have one.
-fn is_without_value(reason: &Reason) -> bool {
+pub fn is_without_value(reason: &Reason) -> bool {
     match reason {
         Reason::Object(ObjectError::NotAssigned { .. } | ObjectError::OutOfRange { .. } | ObjectError::OutOfScope { .. }) => true,
         Reason::Object(ObjectError::Removed(_) | ObjectError::Location { .. } | ObjectError::Memory(_) | ObjectError::Other(_))

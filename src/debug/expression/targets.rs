@@ -1,6 +1,6 @@
 //! Expressions as targets of watchpoints and assignments.
 
-use super::evaluate::{EvaluationError, Evaluator, Extent, Referent, Row, refused};
+use super::evaluate::{EvaluationError, Evaluator, Extent, Referent, Row, is_without_value, refused};
 use super::operators;
 use super::parsed::Expression;
 use super::tree::{Node, NodeKind};
@@ -175,16 +175,25 @@ pub(super) fn assign(expression: &Expression, context: &EvalContext<'_>, value: 
         return edits(expression, &evaluator, referent, &scalar, context.focus.lane);
     };
     let mask = evaluator.lanes_for(root, requested)?;
-    let mut all = Vec::new();
+    let (mut all, mut first) = (Vec::new(), None);
     for lane in mask.iter() {
-        let scalar = in_lane(value, lane, context)?;
         let edits_of_lane = evaluator.in_lane(root, lane, |evaluator| {
             evaluator.with_at_lane_focused(root, |inner| {
                 let referent = inner.referent(innermost(root))?;
-                Ok(edits(expression, inner, referent, &scalar, lane as u32))
+                Ok(in_lane(value, lane, context).and_then(|scalar| edits(expression, inner, referent, &scalar, lane as u32)))
             })
-        })?;
-        all.extend(edits_of_lane?);
+        });
+        match edits_of_lane {
+            Ok(edits) => all.extend(edits?),
+            // Another group of lanes may stand where the variable is not in scope.
+            Err(error) if is_without_value(&error.reason) => {
+                first.get_or_insert(error);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if let Some(error) = first.filter(|_| all.is_empty()) {
+        return Err(error.into());
     }
     Ok(all)
 }
