@@ -12,6 +12,7 @@
 //! | [`reach`] | reachable nodes | true or false |
 //! | [`definite`] | registers that are written on every path (definite assignment) | a set of registers, joined by intersection |
 //! | [`def_use`] | the instructions whose result a read may see (reaching definitions), found per read | – |
+//! | [`copies`] | registers that hold the value of another one (available copies) | a set of registers, joined by intersection |
 //! | [`live_registers`] | registers that some path reads before it writes them | a set of registers, joined by union |
 //! | [`liveness`] | instructions whose result is needed | true or false, over [`def_use`] |
 //! | [`result_uses`] | the branches and instructions that use a result | a set of registers |
@@ -26,6 +27,7 @@
 
 pub mod address_base;
 pub mod cells;
+pub mod copies;
 pub mod def_use;
 pub mod definite;
 pub mod graph;

@@ -241,6 +241,17 @@ pub struct Slots {
     pub pred: u32,
 }
 
+impl Slots {
+    /// The slots of a bank.
+    pub fn of(self, bank: Bank) -> u32 {
+        match bank {
+            Bank::B32 => self.b32,
+            Bank::B64 => self.b64,
+            Bank::Pred => self.pred,
+        }
+    }
+}
+
 /// A declaration of registers: one, a vector, or many (`%r<100>`).
 ///
 /// Registers are numbered bank by bank as they are declared, and those that code uses get slots ([`Placement`]). No two registers share a

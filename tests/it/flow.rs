@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use ptxdbg::base::Sources;
 use ptxdbg::cfg::ControlFlow;
+use ptxdbg::flow::cells::FrameCells;
+use ptxdbg::flow::copies::copies_before;
 use ptxdbg::flow::def_use::{DefUse, Definition};
 use ptxdbg::flow::definite::DefiniteAssignment;
 use ptxdbg::flow::graph::{Blocks, Graph};
 use ptxdbg::flow::liveness::live;
-use ptxdbg::program::operands::{RegisterOperand, reads};
-use ptxdbg::program::{FuncId, Program};
+use ptxdbg::program::operands::{RegisterOperand, reads, writes};
+use ptxdbg::program::{FuncId, Pc, Program};
 use ptxdbg::sema;
 
 /// One kernel with this body. Registers are in the order of their declaration.
@@ -124,4 +126,50 @@ fn instructions_live_by_what_needs_their_results() {
     let live = live(&program, 0..program.code.len(), &def_use, |at| !program.code[at].op.effects(&program).only_computes());
     // Of the sum and of %r3 nothing is made.
     assert_eq!((0..program.code.len()).filter(|at| !live.contains(*at)).collect::<Vec<_>>(), [4, 7]);
+}
+
+/// A loop that copies `%r1` on one path: 0 ld, 1 mov, 2 mov, 3 @p mov, 4 setp, 5 @p bra, 6 mov, 7 add, 8 setp, 9 @p bra, 10 st, 11 ret.
+const COPIES: &str = "ld.param.u32 %r1, [n];
+LOOP:
+    mov.u32 %r2, %r1;
+    mov.u32 %r3, %r2;
+    @%p1 mov.u32 %r4, %r1;
+    setp.eq.u32 %p2, %r3, 3;
+    @%p2 bra JOIN;
+    mov.u32 %r5, %r3;
+JOIN:
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p3, %r2, 9;
+    @%p3 bra LOOP;
+    st.volatile.shared.u32 [%r3], %r5;
+    ret;
+";
+
+#[test]
+fn copies_are_registers_that_hold_the_same_on_every_path() {
+    let program = program(COPIES);
+    let function = &program.functions[0];
+    let graph = ControlFlow::new(&program, FuncId(0));
+    let cells = FrameCells::new(function.slots, 0);
+    // By the numbers in their names: what the instructions write or read.
+    let named = |name: &str, cell: usize| {
+        (0..program.code.len()).any(|at| {
+            let text = program.text(Pc::new(at));
+            let operands = writes(&program.code[at], &program);
+            text.split([' ', ',']).filter(|word| word.starts_with("%r")).next() == Some(name)
+                && operands.iter().any(|register| cells.of(*register).start == cell)
+        })
+    };
+    let cell = |name: &str| (0..cells.end()).find(|cell| named(name, *cell)).unwrap_or_else(|| panic!("{name} is written"));
+    let copies = |of: &str, at: usize| {
+        let copies = copies_before(&program, function, &graph, cell(of), at);
+        let names = ["%r1", "%r2", "%r3", "%r4", "%r5"];
+        names.into_iter().filter(|name| copies.contains(cell(name))).collect::<Vec<_>>()
+    };
+    assert_eq!(copies("%r1", 1), Vec::<&str>::new(), "at the loop's head from two places");
+    assert_eq!((copies("%r1", 3), copies("%r3", 3)), (vec!["%r2", "%r3"], vec!["%r2"]));
+    assert_eq!(copies("%r1", 4), ["%r2", "%r3"], "a guarded mov copies on some paths only");
+    assert_eq!((copies("%r3", 7), copies("%r1", 7)), (vec!["%r2"], vec!["%r2", "%r3"]), "%r5 is one on a single path");
+    assert_eq!((copies("%r3", 8), copies("%r2", 8)), (vec![], vec![]), "after the add");
+    assert_eq!(copies("%r1", 10), ["%r3"]);
 }

@@ -124,6 +124,9 @@ impl Assigner<'_, '_> {
             edits.extend(copies);
             note
         });
+        let view::ChangedVariable { copies, note: of_variable } = view::changed_variable(&eval_context, place, &edits);
+        edits.extend(copies);
+        let note = note.or(of_variable);
         let kept = self.context.session.edit(edits, self.change).map_err(|error| self.argument.error(error.to_string()))?;
         self.kept = self.kept.take().or(kept);
         self.note = self.note.take().or(note);

@@ -9,6 +9,7 @@ mod barriers;
 mod blocks;
 mod cfg;
 mod changed_parameter;
+mod changed_variable;
 mod contents;
 mod contracted;
 mod copies;
@@ -51,6 +52,7 @@ pub use barriers::{BarrierRow, barriers};
 pub use blocks::{BlockSpan, Condition, blocks};
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
 pub use changed_parameter::{ChangedParameter, changed_parameter};
+pub use changed_variable::{ChangedVariable, changed_variable};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
 pub use contracted::{ContractionNote, FirstOp, contraction_note, unrounded_uses};
 pub use copies::{
