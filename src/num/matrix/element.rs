@@ -68,7 +68,7 @@ impl Number {
 
 /// The infinity of a format, or its largest finite number if it has no infinity.
 #[inline(always)]
-fn greatest(format: &Format) -> u32 {
+pub(super) fn greatest(format: &Format) -> u32 {
     let next = format.largest + 1;
     (if next == format.nan { format.largest } else { next }) as u32
 }

@@ -51,8 +51,10 @@ pub struct Block<const N: usize> {
     c: Addends<N>,
     /// The greatest exponent of the terms of each sum.
     tops: Aligned<[i16; N]>,
-    /// The least and the greatest of them; the least is not of a sum of zeros.
+    /// The least and the greatest of them, without those of sums of zeros and of sums with an infinity or a NaN.
     extremes: (i16, i16),
+    /// True if a sum has an infinity or a NaN.
+    has_special: bool,
     /// The sums of the products, in units of the last bit to which terms are truncated.
     products: Aligned<[i32; N]>,
     /// The exact values of D.
@@ -69,6 +71,7 @@ impl<const N: usize> Block<N> {
             c: Addends::new(),
             tops: Aligned::new(0),
             extremes: (0, 0),
+            has_special: false,
             products: Aligned::new(0),
             values: Aligned::new(0),
             results: Aligned::new(0),
@@ -121,12 +124,13 @@ impl<const N: usize> Block<N> {
         for (row, tops) in tops.iter_mut().enumerate() {
             *tops = top(&c.exponents[row], a.row(row), b);
         }
-        let (mut lowest, mut highest) = (i16::MAX, i16::MIN);
+        let (mut lowest, mut highest, mut has_special) = (i16::MAX, i16::MIN, false);
         for top in tops.as_flattened() {
             lowest = lowest.min(if *top < ZEROS { i16::MAX } else { *top });
-            highest = highest.max(*top);
+            highest = highest.max(if is_special(*top) { i16::MIN } else { *top });
+            has_special |= is_special(*top);
         }
-        self.extremes = (lowest, highest);
+        (self.extremes, self.has_special) = ((lowest, highest), has_special);
     }
 
     /// True if the arithmetic in `f32` is exact for all sums that are finite.
@@ -139,7 +143,7 @@ impl<const N: usize> Block<N> {
     /// Sets the results. Every step is a separate loop.
     #[inline(always)]
     fn add_in_range<T: Truncation>(&mut self, truncation: T, sums: Sums, a: &RowFactors) {
-        let Self { b, c, tops, extremes, products, values, results } = self;
+        let Self { b, c, tops, extremes, products, values, results, .. } = self;
         products.resize(tops.len(), [0; N]);
         for (row, (top, products)) in tops.iter().zip(products.iter_mut()).enumerate() {
             *products = sums.products(truncation, top, (a.row(row), a.scale), b);
@@ -167,14 +171,28 @@ impl<const N: usize> Block<N> {
     /// Replaces the results that are infinities or NaNs because elements are.
     #[inline(always)]
     fn replace_specials(&mut self, sums: Sums, a: &RowFactors) {
-        if !is_special(self.extremes.1) {
+        if !self.has_special {
             return;
         }
         let Self { b, c, tops, results, .. } = self;
-        let [of_a, of_b] = sums.factors;
+        let ([of_a, of_b], nan) = (sums.factors, sums.format().nan as u32);
+        let nan_columns = b.nan_columns(of_b);
         for (row, (tops, results)) in tops.iter().zip(results.iter_mut()).enumerate() {
-            for lane in (0..N).filter(|lane| is_special(tops[*lane])) {
-                let products = a.row(row).bits().map(|(bits, row)| (of_a.number(bits), of_b.number(b.bits[row][lane])));
+            let of_row = a.row(row);
+            // A product of a NaN is one. The elements of a sparse A do not multiply all rows of B.
+            let (is_nan_row, is_dense) = (of_row.has_nan(of_a), of_row.sparse_rows.is_none());
+            let (mut is_other, mut is_any_other) = ([false; N], false);
+            for lane in 0..N {
+                let (is_special, is_nan) = (is_special(tops[lane]), is_nan_row | (is_dense & nan_columns[lane]));
+                results[lane] = if is_special & is_nan { nan } else { results[lane] };
+                is_other[lane] = is_special & !is_nan;
+                is_any_other |= is_other[lane];
+            }
+            if !is_any_other {
+                continue;
+            }
+            for lane in (0..N).filter(|lane| is_other[*lane]) {
+                let products = of_row.bits().map(|(bits, row)| (of_a.number(bits), of_b.number(b.bits[row][lane])));
                 let special = special(Unpack::of(sums.format()).number(c.bits[row][lane]), products);
                 results[lane] = special.map_or(results[lane], |special| special.encoded(&sums.format()));
             }
@@ -213,7 +231,9 @@ impl Sums {
     ) -> [i32; N] {
         let (mut units, mut total) = ([0.0; N], [0i32; N]);
         for lane in 0..N {
-            units[lane] = power_of_two(self.aligned_bits - i32::from(top[lane]) + scale + b.scale);
+            let unit = power_of_two(self.aligned_bits - i32::from(top[lane]) + scale + b.scale);
+            // Products with the least power would be subnormal, and arithmetic on those takes many cycles.
+            units[lane] = if is_special(top[lane]) { 0.0 } else { unit };
         }
         if let Some(rows) = a.sparse_rows {
             for (value, row) in a.values.iter().zip(rows) {

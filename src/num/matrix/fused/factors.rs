@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use aligned_vec::{AVec, ConstAlign};
 
-use super::super::element::{Element, Number, ZERO};
+use super::super::element::{Element, Number, ZERO, greatest};
 use super::super::product::{Operands, Product};
 use crate::num::exact::Format;
 
@@ -127,6 +127,16 @@ impl<'a> Row<'a> {
         self.bits.iter().enumerate().map(move |(element, bits)| (*bits, self.row_of(element)))
     }
 
+    /// True if one of its elements, which `unpack` decodes, is a NaN.
+    #[inline(always)]
+    pub fn has_nan(self, unpack: Unpack) -> bool {
+        let mut found = false;
+        for bits in self.bits {
+            found |= unpack.is_nan(*bits);
+        }
+        found
+    }
+
     /// The row of B that an element multiplies.
     #[inline(always)]
     pub fn row_of(self, element: usize) -> usize {
@@ -152,6 +162,18 @@ impl<const N: usize> ColumnFactors<N> {
         values.resize(bits.len(), [0.0; N]);
         *highest = unpack.unpack(bits.as_flattened(), exponents.as_flattened_mut(), values.as_flattened_mut());
         *scale = unpack.scale(values.as_flattened_mut(), *highest, LEAST_OF_B);
+    }
+
+    /// True for the columns with an element, which `unpack` decodes, that is a NaN.
+    #[inline(always)]
+    pub fn nan_columns(&self, unpack: Unpack) -> [bool; N] {
+        let mut found = [false; N];
+        for row in self.bits.iter() {
+            for lane in 0..N {
+                found[lane] |= unpack.is_nan(row[lane]);
+            }
+        }
+        found
     }
 }
 
@@ -242,6 +264,13 @@ impl Unpack {
     #[inline(always)]
     fn is_special(self, magnitude: u32) -> bool {
         magnitude > self.format.largest as u32
+    }
+
+    /// True for a NaN.
+    #[inline(always)]
+    fn is_nan(self, bits: u32) -> bool {
+        let magnitude = bits >> self.unused_bits & ((1 << (self.format.fraction + self.format.exponent)) - 1);
+        magnitude > greatest(&self.format)
     }
 
     #[inline(always)]
