@@ -1,7 +1,7 @@
 //! One warp's part of a `wgmma.mma_async`: its operands are gathered from registers and shared memory, multiplied, and scattered
 //! to the accumulators.
 
-use super::tiles;
+use super::tiles::TileElements;
 use crate::isa::{ScalarType, SharedTile, Sparsity};
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LANES, PerLane};
@@ -33,7 +33,11 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
     let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.prepared.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
-        (WgmmaA::Shared(..), Some(tile)) => tiles::by_index(tile, a_type.bits(), sources.shared),
+        (WgmmaA::Shared(..), Some(tile)) => {
+            let mut of_tile = TileElements::default();
+            of_tile.read_by_index(tile, a_type.bits(), sources.shared);
+            of_tile.elements
+        }
         (WgmmaA::Shared(..), None) => Vec::new(),
         (WgmmaA::Registers(fragments), _) => {
             let values: Vec<_> = fragments.iter().map(|source| value(*source, wgmma.frame, registers, sources)).collect();
@@ -43,15 +47,16 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
     negate(&mut a, a_type, op.negate_a);
     let d_bits = table.d.bits;
     let mut results = vec![[0; LANES]; values_of_d.len()];
-    let (mut c, mut first) = (Vec::new(), 0);
+    let (mut of_b, mut c, mut first) = (TileElements::default(), Vec::new(), 0);
     while first < product.n {
         let part = Product { n: (product.n - first).min(if op.metadata.is_none() { COLUMNS } else { product.n }), ..*product };
         let tile = SharedTile { first: wgmma.b.first + first as u32, count: part.n as u32, ..wgmma.b };
-        let mut b = tiles::by_k(tile, b_type.bits(), sources.shared);
-        negate(&mut b, b_type, op.negate_b);
+        of_b.read_by_k(tile, b_type.bits(), sources.shared);
+        let b = &mut of_b.elements;
+        negate(b, b_type, op.negate_b);
         let sparse_rows = op.metadata.map(|(_, selector)| {
             let sparsity = Sparsity::new(op.shape, a_type);
-            sparse_rows(sparsity, (&wgmma.metadata, selector), &part, &mut b)
+            sparse_rows(sparsity, (&wgmma.metadata, selector), &part, b)
         });
         let registers = pairs::of_columns(first..first + part.n, d_bits);
         if wgmma.accumulates {
@@ -60,7 +65,7 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
             c.clear();
             c.resize(part.m * part.n, 0);
         }
-        let operands = Operands { a: &a, b: &b, sparse_rows: sparse_rows.as_deref() };
+        let operands = Operands { a: &a, b, sparse_rows: sparse_rows.as_deref() };
         c = multiply(sources.prepared.simd, &part, operands, c);
         pairs::set_registers(&c, part.n, d_bits, &mut results[registers]);
         first += part.n;

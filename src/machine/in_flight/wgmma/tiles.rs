@@ -4,14 +4,39 @@ use crate::base::shuffle;
 use crate::isa::{CHUNK, Major, SharedTile};
 use crate::machine::state::memory::{PAGE_BYTES, Pages};
 
-/// The elements of A, row-major: for each row index, the elements of K. Elements have 8, 16 or 32 bits.
-pub fn by_index(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    elements(tile, bits, ElementOrder::ByIndex, shared)
+/// The elements of one tile after the other, in memory that is used again.
+#[derive(Default)]
+pub struct TileElements {
+    /// The bytes of the tile's chunks, in order.
+    bytes: Vec<u8>,
+    /// The elements, of 8, 16 or 32 bits.
+    pub elements: Vec<u32>,
 }
 
-/// The elements of B, row-major: for each k, the elements of all column indices.
-pub fn by_k(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    elements(tile, bits, ElementOrder::ByK, shared)
+impl TileElements {
+    /// Reads the elements of A, row-major: for each row index, the elements of K.
+    pub fn read_by_index(&mut self, tile: SharedTile, bits: u32, shared: &Pages) {
+        self.read(tile, bits, ElementOrder::ByIndex, shared);
+    }
+
+    /// Reads the elements of B, row-major: for each k, the elements of all column indices.
+    pub fn read_by_k(&mut self, tile: SharedTile, bits: u32, shared: &Pages) {
+        self.read(tile, bits, ElementOrder::ByK, shared);
+    }
+
+    fn read(&mut self, tile: SharedTile, bits: u32, order: ElementOrder, shared: &Pages) {
+        let Self { bytes, elements } = self;
+        read_bytes(tile, shared, bytes);
+        if let (Major::K, ElementOrder::ByK, 16) = (tile.major, order, bits) {
+            transpose_halves(bytes, (tile.bytes / CHUNK) as usize, elements);
+            return;
+        }
+        *elements = match bits {
+            8 => ordered(tile, order, bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
+            16 => ordered(tile, order, bytes, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
+            _ => ordered(tile, order, bytes, |word| u32::from_le_bytes(*word)),
+        };
+    }
 }
 
 /// The order of elements: by index (M or N) or by K first.
@@ -21,22 +46,10 @@ enum ElementOrder {
     ByK,
 }
 
-fn elements(tile: SharedTile, bits: u32, order: ElementOrder, shared: &Pages) -> Vec<u32> {
-    let bytes = bytes(tile, shared);
-    if let (Major::K, ElementOrder::ByK, 16) = (tile.major, order, bits) {
-        return transposed_halves(&bytes, (tile.bytes / CHUNK) as usize);
-    }
-    match bits {
-        8 => ordered(tile, order, &bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
-        16 => ordered(tile, order, &bytes, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
-        _ => ordered(tile, order, &bytes, |word| u32::from_le_bytes(*word)),
-    }
-}
-
-/// The bytes of the tile's chunks, in order.
-fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
+/// Sets `bytes` to those of the tile's chunks, in order.
+fn read_bytes(tile: SharedTile, shared: &Pages, bytes: &mut Vec<u8>) {
     const BYTES: usize = CHUNK as usize;
-    let mut bytes = vec![0; tile.count as usize * tile.bytes as usize];
+    bytes.resize(tile.count as usize * tile.bytes as usize, 0);
     let mut to = bytes.as_chunks_mut::<BYTES>().0.iter_mut();
     let mut last = None;
     tile.for_each_chunk(|chunk| {
@@ -51,7 +64,6 @@ fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
             to.copy_from_slice(&page[offset..offset + BYTES]);
         }
     });
-    bytes
 }
 
 /// The elements of N bytes in the chunks of the tile, in the given order.
@@ -71,11 +83,11 @@ fn ordered<const N: usize>(tile: SharedTile, order: ElementOrder, bytes: &[u8], 
     }
 }
 
-/// The columns of a matrix of halves, with rows of `width` chunks, in groups of eight rows.
-fn transposed_halves(bytes: &[u8], width: usize) -> Vec<u32> {
+/// Sets `columns` to those of a matrix of halves, with rows of `width` chunks, in groups of eight rows.
+fn transpose_halves(bytes: &[u8], width: usize, columns: &mut Vec<u32>) {
     let (chunks, _) = bytes.as_chunks::<{ CHUNK as usize }>();
     let rows = chunks.len() / width;
-    let mut columns = vec![0; rows * width * SQUARE];
+    columns.resize(rows * width * SQUARE, 0);
     for (group, of_rows) in chunks.chunks_exact(SQUARE * width).enumerate() {
         for first in 0..width {
             let halves = |chunk: &[u8; CHUNK as usize]| {
@@ -92,7 +104,6 @@ fn transposed_halves(bytes: &[u8], width: usize) -> Vec<u32> {
             }
         }
     }
-    columns
 }
 
 /// The halves in a chunk, and rows that are transposed together.
