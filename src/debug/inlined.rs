@@ -9,7 +9,7 @@ use crate::dwarf::{DebugInfo, ScopeId, ScopeKind};
 use crate::program::{InlinedCall, Pc, Program, SourceLine, qualified_name};
 
 /// The line of what has none.
-const NO_LINE: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
+pub const NO_LINE: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
 
 /// A call in whose place the called function stands.
 #[derive(Clone, Debug, PartialEq, Eq)]

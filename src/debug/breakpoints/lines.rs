@@ -7,8 +7,10 @@ use super::resolved::Resolved;
 use crate::base::{SourceId, file_name};
 use crate::cfg::{BlockId, ControlFlow, Loop};
 use crate::debug::argument::ArgumentError;
-use crate::debug::body::is_passed;
+use crate::debug::body::{is_copy_at_head, is_passed};
+use crate::debug::inlined::{CallInPlace, NO_LINE, calls_at};
 use crate::debug::skip::is_path_called as is_called;
+use crate::dwarf::{DebugInfo, LazyDebugInfo, Scope, ScopeId, ScopeKind};
 use crate::program::{ControlOp, FuncId, MoveOp, Op, Pc, Program, SourceLine};
 
 /// The instructions of a line of `file`, or of the PTX text if no file is named: of the first module, if several are linked. A line
@@ -16,12 +18,12 @@ use crate::program::{ControlOp, FuncId, MoveOp, Op, Pc, Program, SourceLine};
 ///
 /// # Errors
 /// There is no such file, or no instruction on the line or after it.
-pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Result<Resolved, ArgumentError> {
+pub(super) fn resolve(program: &Program, data: Option<&LazyDebugInfo>, file: Option<&str>, line: u32) -> Result<Resolved, ArgumentError> {
     let source = |pc: Pc| program.spans.get(pc.index()).map(|span| span.source);
     let Some(file) = file else { return resolve_ptx(program, line, |pc| source(pc) == source(Pc(0))) };
     let numbers: Vec<u32> = program.source_files.iter().filter(|(_, name)| is_called(name, file)).map(|(number, _)| *number).collect();
     if !numbers.is_empty() {
-        return resolve_source(program, &numbers, file, line);
+        return resolve_source(program, data.and_then(|data| data.get(program)), (&numbers, file), line);
     }
     if is_ptx_file(program, file) {
         return resolve_ptx(program, line, |pc| is_called(ptx_name(program, pc), file));
@@ -65,8 +67,13 @@ fn moved_note(file: &str, from: u32, to: u32) -> Option<String> {
     (from != to).then(|| format!("no instruction on line {from} of {file}: line {to} instead"))
 }
 
-fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Result<Resolved, ArgumentError> {
-    let of_file = |at: &crate::program::SourceLine| files.contains(&at.file);
+fn resolve_source(
+    program: &Program,
+    info: Option<&DebugInfo>,
+    (files, name): (&[u32], &str),
+    line: u32,
+) -> Result<Resolved, ArgumentError> {
+    let of_file = |at: &SourceLine| files.contains(&at.file);
     // The line of a call is that of the function in its place too.
     let places = |pc: usize| program.source_places(Pc::new(pc)).filter(of_file).map(|at| at.line);
     let lines = || (0..program.code.len()).flat_map(places);
@@ -79,7 +86,7 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
                 .with_help("the module names the file, but its instructions have no '.loc' of it"),
         });
     };
-    let wanted = Wanted { program, files, line: at };
+    let wanted = Wanted { program, files, line: at, calls_of_data: info.map_or(BTreeMap::new(), |info| calls_of_data(program, info)) };
     let pcs = beginnings(&wanted, entries(&wanted));
     Ok(Resolved { note: moved_note(name, line, at), is_source_line: true, ..Resolved::at(pcs) })
 }
@@ -92,8 +99,9 @@ fn entries(wanted: &Wanted<'_>) -> Vec<Pc> {
     for function in &program.functions {
         for pc in function.code.clone() {
             match wanted.is_on_line(pc) {
-                true if pc == function.code.start || !wanted.is_on_line(pc - 1) => entered.push(Pc(pc)),
-                true => {}
+                true if pc > function.code.start && wanted.is_on_line(pc - 1) => {}
+                true if is_copy_at_head(program, Pc(pc)) => {}
+                true => entered.push(Pc(pc)),
                 false => {
                     let is_entry = |target: &&Pc| wanted.is_on_line(target.0) && !is_passed(program, **target);
                     entered.extend(targets(program, pc as usize).iter().filter(is_entry));
@@ -106,20 +114,45 @@ fn entries(wanted: &Wanted<'_>) -> Vec<Pc> {
     entered
 }
 
-/// A line of a file, with the calls around it as `source_places` has them.
+/// A place in the source, or a call that leads to it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    at: SourceLine,
+    /// Which of the calls on a line it is, where debug data says so.
+    scope: Option<ScopeId>,
+}
+
+/// The calls around instructions of which debug data alone knows them, innermost first.
+fn calls_of_data(program: &Program, info: &DebugInfo) -> BTreeMap<u32, Vec<Place>> {
+    let is_inlined = |scope: &&Scope| matches!(scope.kind, ScopeKind::Inlined { .. });
+    let code: BTreeSet<u32> = info.scopes.iter().filter(is_inlined).flat_map(|scope| scope.code.iter().cloned().flatten()).collect();
+    let place = |call: CallInPlace| Place { at: call.at.unwrap_or(NO_LINE), scope: call.scope };
+    let calls = |pc: u32| (pc, calls_at(program, Some(info), Pc(pc)).into_iter().map(place).collect());
+    code.into_iter().filter(|pc| !program.inlined_calls.contains_key(&Pc(*pc))).map(calls).collect()
+}
+
+/// A line of a file.
 struct Wanted<'a> {
     program: &'a Program,
     files: &'a [u32],
     line: u32,
+    /// As [`calls_of_data`] has them.
+    calls_of_data: BTreeMap<u32, Vec<Place>>,
 }
 
 impl Wanted<'_> {
-    fn is_here(&self, place: &SourceLine) -> bool {
-        self.files.contains(&place.file) && place.line == self.line
+    fn is_here(&self, place: &Place) -> bool {
+        self.files.contains(&place.at.file) && place.at.line == self.line
+    }
+
+    /// The place of an instruction, and those of the calls around it, innermost first.
+    fn places(&self, pc: Pc) -> impl Iterator<Item = Place> {
+        let of_loc = self.program.source_places(pc).map(|at| Place { at, scope: None });
+        of_loc.chain(self.calls_of_data.get(&pc.0).into_iter().flatten().copied())
     }
 
     fn is_on_line(&self, pc: u32) -> bool {
-        self.program.source_places(Pc(pc)).any(|place| self.is_here(&place))
+        self.places(Pc(pc)).any(|place| self.is_here(&place))
     }
 
     /// True if others notice what the line does from an entry on.
@@ -135,7 +168,7 @@ impl Wanted<'_> {
 
     /// True if a later line has decided about a branch between the two places, both of which every thread passes: the line is executed
     /// again, as in an unrolled loop.
-    fn comes_again(&self, graph: &ControlFlow, first: Pc, next: Pc, calls: &[SourceLine]) -> bool {
+    fn comes_again(&self, graph: &ControlFlow, first: Pc, next: Pc, calls: &[Place]) -> bool {
         let (Some(from), Some(to)) = (graph.block_of(first), graph.block_of(next)) else { return false };
         if self.piece(next).all(|pc| stands_anywhere(self.program, pc)) {
             return false;
@@ -150,22 +183,22 @@ impl Wanted<'_> {
 
     /// True if what the line computes at `early` was moved there from `entry`, where it accesses memory: an earlier line does something
     /// between them that others notice.
-    fn is_hoisted(&self, early: Pc, entry: Pc, calls: &[SourceLine]) -> bool {
+    fn is_hoisted(&self, early: Pc, entry: Pc, calls: &[Place]) -> bool {
         let is_earlier = |pc: u32| self.line_within(pc, calls).is_some_and(|line| line < self.line);
         let accesses = |entry: Pc| self.piece(entry).any(|pc| accesses(self.program, pc));
         !accesses(early) && accesses(entry) && (early.0..entry.0).any(|pc| is_noticed(self.program, pc) && is_earlier(pc))
     }
 
     /// The line of the file that an instruction comes from in these calls, perhaps by others; none of other files.
-    fn line_within(&self, pc: u32, calls: &[SourceLine]) -> Option<u32> {
-        let chain: Vec<SourceLine> = self.program.source_places(Pc(pc)).collect();
-        let place = chain.strip_suffix(calls).and_then(<[SourceLine]>::last);
+    fn line_within(&self, pc: u32, calls: &[Place]) -> Option<u32> {
+        let chain: Vec<Place> = self.places(Pc(pc)).collect();
+        let place = chain.strip_suffix(calls).and_then(<[Place]>::last).map(|place| place.at);
         place.filter(|place| self.files.contains(&place.file) && place.line > 0).map(|place| place.line)
     }
 
     /// The calls around the line: one visit stays in them.
-    fn calls(&self, pc: Pc) -> Vec<SourceLine> {
-        let chain: Vec<SourceLine> = self.program.source_places(pc).collect();
+    fn calls(&self, pc: Pc) -> Vec<Place> {
+        let chain: Vec<Place> = self.places(pc).collect();
         let outermost = chain.iter().rposition(|place| self.is_here(place)).map_or(0, |number| number + 1);
         chain[outermost..].to_vec()
     }
@@ -173,7 +206,7 @@ impl Wanted<'_> {
     /// True if the line, in these calls, stands in the body of a loop: the loop has lines before it, or it is a `do` loop that ends
     /// after it, and its branches back are of other lines. Those of a `for` or a `while` are of the line with its condition, which is
     /// evaluated once more than the body.
-    fn is_in_body(&self, graph: &ControlFlow, one: &Loop, calls: &[SourceLine]) -> bool {
+    fn is_in_body(&self, graph: &ControlFlow, one: &Loop, calls: &[Place]) -> bool {
         let line = |pc: u32| self.line_within(pc, calls);
         let goes_back = |block: &&BlockId| graph.successors(**block).contains(&one.header);
         let backs = || one.blocks.iter().filter(goes_back).map(|block| graph.code(*block).end - 1);

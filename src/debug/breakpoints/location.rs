@@ -147,12 +147,12 @@ impl Location {
                 let first = found.first().ok_or_else(|| ArgumentError::new(format!("'{name}' has no instructions")))?;
                 instruction(program, i128::from(first.0) + i128::from(*offset)).map(one)
             }
-            Location::Line { file, line } => lines::resolve(program, file.as_deref(), *line),
+            Location::Line { file, line } => lines::resolve(program, data, file.as_deref(), *line),
             Location::LineOffset(offset) => {
                 let current = program.line(current.ok_or_else(nowhere)?);
                 let line = u32::try_from(i64::from(current).saturating_add(*offset)).ok().filter(|line| *line > 0);
                 let line = line.ok_or_else(|| ArgumentError::new(format!("line {current}{offset:+} is before the first")))?;
-                lines::resolve(program, None, line)
+                lines::resolve(program, data, None, line)
             }
             Location::Name { scope, name } => names::resolve(program, data, (scope.as_deref(), name), current),
             Location::Opcode(pattern) => pattern.resolve(program),

@@ -147,13 +147,15 @@ pub(super) struct Evaluator<'a> {
     pub(super) at_lane: Option<Frame<'a>>,
     /// True if an unknown name is compared with all others, for what was probably meant.
     pub has_hints: bool,
+    /// True for the name of a place that is assigned to: it need not have a value yet.
+    pub is_assigned: bool,
     /// The references of the source that were followed.
     pub followed: RefCell<Vec<FollowedReference>>,
 }
 
 impl<'a> Evaluator<'a> {
     pub fn new(context: &EvalContext<'a>) -> Self {
-        Self { context: *context, frame: context.frame(), at_lane: None, has_hints: true, followed: RefCell::default() }
+        Self { context: *context, frame: context.frame(), at_lane: None, has_hints: true, is_assigned: false, followed: RefCell::default() }
     }
 
     /// The value of the whole expression.
@@ -260,7 +262,7 @@ impl<'a> Evaluator<'a> {
     /// Does `work` with the lane of `@` as the focused lane.
     pub fn with_at_lane_focused<T>(&mut self, node: &Node, work: impl FnOnce(&mut Self) -> Evaluated<T>) -> Evaluated<T> {
         let Some(at_lane) = self.at_lane else { return work(self) };
-        let mut inner = Evaluator { frame: Ok(at_lane), has_hints: self.has_hints, ..Evaluator::new(&self.context) };
+        let mut inner = Evaluator { frame: Ok(at_lane), has_hints: self.has_hints, is_assigned: self.is_assigned, ..Evaluator::new(&self.context) };
         inner.context.focus.lane = at_lane.lane;
         // Frames are numbered from the innermost, and this lane may have more frames than the focused one.
         inner.context.focus.frame = match &self.frame {

@@ -259,11 +259,11 @@ fn pointers(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Option<Scalar>, Oper
     })
 }
 
-/// The bytes of what a pointer points to; none for what is no pointer.
+/// The bytes of a step of a pointer; none for what is no pointer. As in GNU C, those of `void` and of functions are of one byte.
 fn target_bytes(ty: Type) -> Option<u32> {
     match ty {
         Type::Pointer(_, ty) => Some(ty.bytes()),
-        Type::SourcePointer(_, _, bytes) => Some(bytes),
+        Type::SourcePointer(_, _, bytes) => Some(bytes.max(1)),
         Type::Scalar(_) | Type::Code | Type::Function => None,
     }
 }

@@ -124,7 +124,8 @@ impl<'a> Evaluator<'a> {
             return self.referred(node, object).map(Some);
         }
         let object = variable.object(&self.context, frame).map_err(|error| failed(node, error))?;
-        if let ObjectPlace::Register(register) = &object.place
+        if !self.is_assigned
+            && let ObjectPlace::Register(register) = &object.place
             && self.own_frame().is_some_and(|frame| !scope::is_written(frame, register))
         {
             let by = self.own_frame().filter(|_| self.has_hints).and_then(|frame| {

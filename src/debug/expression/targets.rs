@@ -168,7 +168,8 @@ fn no_target(node: &Node) -> EvaluationError {
 /// The edits of `set TARGET = VALUE`.
 pub(super) fn assign(expression: &Expression, context: &EvalContext<'_>, value: &Value) -> Result<Vec<Edit>, AssignmentError> {
     let root = &expression.root;
-    let mut evaluator = Evaluator::new(context);
+    let is_assigned = matches!(innermost(root).kind, NodeKind::Name(_));
+    let mut evaluator = Evaluator { is_assigned, ..Evaluator::new(context) };
     let Some(requested) = root.lanes() else {
         let scalar = one(value, context)?;
         let referent = evaluator.referent(root)?;

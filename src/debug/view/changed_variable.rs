@@ -1,6 +1,7 @@
 //! What a change of a variable of the source in a register means for what comes after.
 //!
-//! The code of a debug build may read another register that a `mov` has given the same value: for the source both are the variable.
+//! The code of a debug build may read another register that a `mov` has given the same value, and that is the variable elsewhere: for the
+//! source both are the variable. A constant may have given the same value to two variables: those are different.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use crate::debug::expression::Expression;
 use crate::debug::focus::Focus;
 use crate::debug::source_names::{self, in_scope};
 use crate::debug::target::Target;
+use crate::dwarf::Variable;
 use crate::flow::copies::copies_before;
 use crate::program::operands::RegisterOperand;
 use crate::program::registers::register_of_slot;
@@ -40,9 +42,7 @@ struct Copies {
 pub fn changed_variable(context: &EvalContext<'_>, place: &Expression, edits: &[Edit]) -> ChangedVariable {
     let mut changed = ChangedVariable::default();
     let (Ok(Target::Register(target)), Ok(focused)) = (place.target(context), context.frame()) else { return changed };
-    if source_names::find(context, Some(&focused), &target.name).is_none() {
-        return changed;
-    }
+    let Some(variable) = source_names::find(context, Some(&focused), &target.name).map(|found| found.variable) else { return changed };
     // By the instruction at which the lanes stand.
     let mut known: BTreeMap<Pc, Copies> = BTreeMap::new();
     for edit in edits {
@@ -52,7 +52,7 @@ pub fn changed_variable(context: &EvalContext<'_>, place: &Expression, edits: &[
         let Some(own) = slot.0.checked_sub(frame.base.slot(bank).0).map(Slot).filter(|_| frame.function == focused.function) else {
             continue;
         };
-        let copies = known.entry(frame.position()).or_insert_with(|| copies_of(&there, &frame, (bank, own), &target.name));
+        let copies = known.entry(frame.position()).or_insert_with(|| copies_of(&there, &frame, (bank, own), variable));
         let copy = |(other, _): &(Slot, String)| {
             let slot = other.in_frame(frame.base.slot(bank));
             Edit::Register { block, warp, lanes, bank, slot, value }
@@ -76,20 +76,25 @@ fn note<'a>(all: impl Iterator<Item = &'a Copies> + Clone) -> Option<String> {
     }
 }
 
-/// The registers that hold what the register of the variable `name` does, where `frame` stands.
-fn copies_of(context: &EvalContext<'_>, frame: &Frame<'_>, (bank, slot): (Bank, Slot), name: &str) -> Copies {
+/// The registers that hold what the register of `variable` does, where `frame` stands.
+fn copies_of(context: &EvalContext<'_>, frame: &Frame<'_>, (bank, slot): (Bank, Slot), variable: &Variable) -> Copies {
     let program = context.program();
     let (function, graph, pc) = (context.function(frame), ControlFlow::new(program, frame.function), frame.position());
     let live = live_registers(program, frame.function);
     let read = live.before(program, pc.index());
     let cell = |slot| live.cells.of(RegisterOperand { bank, slot, width: 1 }).start;
     let own = register_of_slot(function, pc, bank, slot).unwrap_or_default();
-    let taken = registers_of_others(context, frame, name);
+    let is_own = |name: &String| variable.locations.iter().any(|entry| entry.location.registers().any(|own| own == name));
+    let taken = registers_of_others(context, frame, &variable.name);
     let equal = if program.is_debug { copies_before(program, function, &graph, cell(slot), pc.index()) } else { Default::default() };
     let slots = (0..function.slots.of(bank)).map(Slot);
     let copies = slots.filter(|slot| equal.contains(cell(*slot)) && read.contains(cell(*slot)));
     let named = copies.filter_map(|slot| Some((slot, register_of_slot(function, pc, bank, slot)?)));
-    Copies { read: named.filter(|(_, name)| !taken.contains(name)).collect(), is_read: read.contains(cell(slot)), name: own }
+    Copies {
+        read: named.filter(|(_, name)| is_own(name) && !taken.contains(name)).collect(),
+        is_read: read.contains(cell(slot)),
+        name: own,
+    }
 }
 
 /// The registers that hold other variables where `frame` stands.
