@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::arg_syntax::{ArgReader, split};
-use super::element::Element;
+use super::element::{Element, Kind};
 use super::file::{Buffer, Init, Launch, Param};
 use super::param_args::{self, Formal, ParamType};
 use super::value_path::ValuePath;
@@ -42,6 +42,10 @@ pub fn formals(program: &Program, types: &BTreeMap<VarId, Element>) -> Vec<Varia
     let formal = |(index, variable): (usize, &Variable)| {
         let element = declared(variable).or_else(|| types.get(&VarId::new(index)).copied());
         let ty = match element {
+            // nvcc declares an `int` as `.u32`.
+            Some(element) if u64::from(element.bytes()) == variable.bytes && element.kind() == Kind::Unsigned => {
+                ParamType::AnySign(element)
+            }
             Some(element) if u64::from(element.bytes()) == variable.bytes => ParamType::Scalar(element),
             element => ParamType::Pointer(element),
         };
@@ -158,7 +162,7 @@ impl VariableFormal {
         let name = &self.formal.names[0];
         let (ty, extents, _) = split(spec);
         let is_typed = Element::from_name(ty).is_some() || extents.is_some() || ty == "bytes" || spec.starts_with('@');
-        if is_typed || matches!(self.formal.ty, ParamType::Scalar(_)) {
+        if is_typed || matches!(self.formal.ty, ParamType::Scalar(_) | ParamType::AnySign(_)) {
             let param = param_args::one(reader.arg, reader.source, spec, &self.formal, folder)?;
             return self.contents(reader, spec, param);
         }

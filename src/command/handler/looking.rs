@@ -355,7 +355,7 @@ pub fn symbol_at(context: &mut Context<'_>, call: &Call) -> Answer {
         (Some(symbol), Value::Array(array)) => {
             Ok(Outcome::Text(format!("{symbol} is at {:#x} in {} memory\n", array.address, array.space.word())))
         }
-        (Some(symbol), _) => Ok(Outcome::Text(format!("{symbol} is at {}\n", argument.text))),
+        (Some(symbol), _) => Ok(Outcome::Text(format!("{} is the address of {symbol}\n", argument.text))),
         (None, _) => Err(argument.error(format!("no variable, buffer or function lies at {}", argument.text))),
     }
 }

@@ -7,7 +7,7 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Collected, Outcome};
-use crate::debug::Pc;
+use crate::debug::body::begin_of_body;
 use crate::debug::breakpoints::{Breakpoint, Condition, Location, LogMessage, Resolved, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::shown_name;
@@ -79,7 +79,7 @@ pub fn break_functions(context: &mut Context<'_>, call: &Call) -> Answer {
     let program = context.session.program();
     let functions = program.functions.iter().filter(|function| !function.code.is_empty());
     let matching = functions.filter(|function| glob.matches(&function.name) || glob.matches(&shown_name(&function.name)));
-    let found: Vec<_> = matching.map(|function| (Pc(function.code.start), shown_name(&function.name).into_owned())).collect();
+    let found: Vec<_> = matching.map(|function| (begin_of_body(program, function), shown_name(&function.name).into_owned())).collect();
     if found.is_empty() {
         return Err(argument.error(format!("no function matches '{}'", argument.text)).with_help("info functions lists them"));
     }

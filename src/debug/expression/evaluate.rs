@@ -262,7 +262,8 @@ impl<'a> Evaluator<'a> {
     /// Does `work` with the lane of `@` as the focused lane.
     pub fn with_at_lane_focused<T>(&mut self, node: &Node, work: impl FnOnce(&mut Self) -> Evaluated<T>) -> Evaluated<T> {
         let Some(at_lane) = self.at_lane else { return work(self) };
-        let mut inner = Evaluator { frame: Ok(at_lane), has_hints: self.has_hints, is_assigned: self.is_assigned, ..Evaluator::new(&self.context) };
+        let mut inner =
+            Evaluator { frame: Ok(at_lane), has_hints: self.has_hints, is_assigned: self.is_assigned, ..Evaluator::new(&self.context) };
         inner.context.focus.lane = at_lane.lane;
         // Frames are numbered from the innermost, and this lane may have more frames than the focused one.
         inner.context.focus.frame = match &self.frame {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::error::ExpressionError;
 use super::tree::{Node, NodeKind};
-use super::{parser, print};
+use super::{parser, print, targets};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
 
@@ -46,6 +46,11 @@ impl Expression {
     /// Its tree.
     pub fn root(&self) -> &Node {
         &self.root
+    }
+
+    /// The name that a place is, without its lanes; none if it is more than a name.
+    pub fn place_name(&self) -> Option<&str> {
+        if let NodeKind::Name(name) = &targets::innermost(&self.root).kind { Some(name) } else { None }
     }
 
     /// True for a name alone.

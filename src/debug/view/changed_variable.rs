@@ -12,7 +12,6 @@ use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::expression::Expression;
 use crate::debug::focus::Focus;
 use crate::debug::source_names::{self, in_scope};
-use crate::debug::target::Target;
 use crate::dwarf::Variable;
 use crate::flow::copies::copies_before;
 use crate::program::operands::RegisterOperand;
@@ -41,8 +40,8 @@ struct Copies {
 /// What the change of `place` by `edits` is, if it is a variable of the source in a register.
 pub fn changed_variable(context: &EvalContext<'_>, place: &Expression, edits: &[Edit]) -> ChangedVariable {
     let mut changed = ChangedVariable::default();
-    let (Ok(Target::Register(target)), Ok(focused)) = (place.target(context), context.frame()) else { return changed };
-    let Some(variable) = source_names::find(context, Some(&focused), &target.name).map(|found| found.variable) else { return changed };
+    let (Some(name), Ok(focused)) = (place.place_name(), context.frame()) else { return changed };
+    let Some(variable) = source_names::find(context, Some(&focused), name).map(|found| found.variable) else { return changed };
     // By the instruction at which the lanes stand.
     let mut known: BTreeMap<Pc, Copies> = BTreeMap::new();
     for edit in edits {
