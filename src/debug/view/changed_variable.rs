@@ -12,11 +12,11 @@ use crate::debug::eval_context::{EvalContext, Frame};
 use crate::debug::expression::Expression;
 use crate::debug::focus::Focus;
 use crate::debug::source_names::{self, in_scope};
-use crate::dwarf::Variable;
+use crate::dwarf::{Scope, ScopeKind, Variable};
 use crate::flow::copies::copies_before;
 use crate::program::operands::RegisterOperand;
 use crate::program::registers::register_of_slot;
-use crate::program::{Bank, Pc, Slot};
+use crate::program::{Bank, ControlOp, Inst, MoveOp, Op, Pc, Slot};
 
 /// What is changed with a variable, and what the user may not expect.
 #[derive(Debug, Default)]
@@ -84,16 +84,31 @@ fn copies_of(context: &EvalContext<'_>, frame: &Frame<'_>, (bank, slot): (Bank, 
     let cell = |slot| live.cells.of(RegisterOperand { bank, slot, width: 1 }).start;
     let own = register_of_slot(function, pc, bank, slot).unwrap_or_default();
     let is_own = |name: &String| variable.locations.iter().any(|entry| entry.location.registers().any(|own| own == name));
-    let taken = registers_of_others(context, frame, &variable.name);
+    let (taken, passed) = (registers_of_others(context, frame, &variable.name), registers_passed_next(context, pc));
     let equal = if program.is_debug { copies_before(program, function, &graph, cell(slot), pc.index()) } else { Default::default() };
     let slots = (0..function.slots.of(bank)).map(Slot);
     let copies = slots.filter(|slot| equal.contains(cell(*slot)) && read.contains(cell(*slot)));
     let named = copies.filter_map(|slot| Some((slot, register_of_slot(function, pc, bank, slot)?)));
     Copies {
-        read: named.filter(|(_, name)| is_own(name) && !taken.contains(name)).collect(),
+        read: named.filter(|(_, name)| (is_own(name) && !taken.contains(name)) || passed.contains(name)).collect(),
         is_read: read.contains(cell(slot)),
         name: own,
     }
+}
+
+/// The registers of the parameters of a function in the place of its call that comes next: they have their values before the line of the
+/// call.
+fn registers_passed_next(context: &EvalContext<'_>, pc: Pc) -> Vec<String> {
+    let (program, Some(info)) = (context.program(), context.debug_info()) else { return Vec::new() };
+    let goes_on =
+        |inst: &Inst| matches!(inst.op, Op::Move(MoveOp::Move { .. }) | Op::Control(ControlOp::Branch { .. })) && inst.guard.is_none();
+    let begins_next = |scope: &&Scope| {
+        let start = scope.code.iter().map(|code| code.start).min().unwrap_or(0);
+        let between = program.code.get(pc.index()..start as usize);
+        matches!(scope.kind, ScopeKind::Inlined { .. }) && between.is_some_and(|code| !code.is_empty() && code.iter().all(goes_on))
+    };
+    let variables = info.scopes.iter().filter(begins_next).flat_map(|scope| &scope.variables).filter(|variable| variable.is_parameter);
+    variables.flat_map(|variable| &variable.locations).flat_map(|entry| entry.location.registers().map(str::to_string)).collect()
 }
 
 /// The registers that hold other variables where `frame` stands.
