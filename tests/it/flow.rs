@@ -156,7 +156,7 @@ fn copies_are_registers_that_hold_the_same_on_every_path() {
         (0..program.code.len()).any(|at| {
             let text = program.text(Pc::new(at));
             let operands = writes(&program.code[at], &program);
-            text.split([' ', ',']).filter(|word| word.starts_with("%r")).next() == Some(name)
+            text.split([' ', ',']).find(|word| word.starts_with("%r")) == Some(name)
                 && operands.iter().any(|register| cells.of(*register).start == cell)
         })
     };

@@ -24,6 +24,9 @@ pub const COMMANDS: &[CommandSpec] = &[
             for each block and visit: where the first thread of the block comes to the line for the nth time, and not again for the \
             others that come there for the nth time; so does 'reverse-continue', and hits and ignored hits count visits. With a \
             condition each warp that comes to the line is asked, and each in which it is true stops, once a visit.\n\n\
+            In optimized code (nvcc -lineinfo) the compiler moves, merges and repeats what a line does: a breakpoint may stop where the \
+            line is only prepared, or for one iteration of a loop in several. 'info breakpoints' lists the instructions; a debug build \
+            (nvcc -G) stops once each time.\n\n\
             THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the warp \
             stops where it is true for one of them, and the focus moves to that lane. The threads of a breakpoint set without THREADS \
             are all of the grid.",

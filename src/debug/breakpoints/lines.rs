@@ -250,7 +250,7 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
             let is_before = if here == there { pc < other } else { graph.dominates(here, there) };
             copies.is_empty() && is_before && wanted.is_hoisted(pc, other, &calls)
         };
-        let is_sunk = || is_after && wanted.is_noticed(other) && !wanted.is_noticed(pc);
+        let is_sunk = || is_after && !copies.contains(&pc) && wanted.is_noticed(other) && !wanted.is_noticed(pc);
         let is_entered = |one: &&Loop| !one.blocks.contains(&here);
         let is_moved_out = || {
             !wanted.is_noticed(pc)
