@@ -48,7 +48,7 @@ pub struct ElementTable {
     /// Elements of all tiles of the matrix.
     pub size: usize,
     /// The columns, if the lanes hold [`pairs`] of them.
-    columns_of_pairs: Option<usize>,
+    pub columns_of_pairs: Option<usize>,
 }
 
 impl MatrixTables {
@@ -112,8 +112,8 @@ impl ElementTable {
         let tiles = layout.as_ref().map_or(1, |layout| layout.extent()[0]);
         let size = (tiles * rows * columns) as usize;
         let (per_register, bits, columns) = (fragment.per_register() as usize, fragment.ty.bits(), columns as usize);
-        let are_pairs = index.len() == size && size == 16 * columns && per_register * bits as usize == 32 && bits >= 16;
-        let is_pair = |(at, position): (usize, &u16)| usize::from(*position) == pairs::index(columns, at / LANES, at % LANES);
+        let are_pairs = index.len() == size && size == 16 * columns && per_register * bits as usize == 32 && bits >= 8;
+        let is_pair = |(at, position): (usize, &u16)| usize::from(*position) == pairs::index(columns, bits, at / LANES, at % LANES);
         let columns_of_pairs = (are_pairs && index.iter().enumerate().all(is_pair)).then_some(columns);
         Self { index, per_register, bits, size, columns_of_pairs }
     }
@@ -141,7 +141,7 @@ impl ElementTable {
     pub fn registers(&self, elements: &[u32]) -> Vec<PerLane<u32>> {
         let positions = self.index.as_chunks::<LANES>().0;
         let mut registers = vec![[0; LANES]; positions.len() / self.per_register];
-        if let Some(columns) = self.columns_of_pairs {
+        if let Some(columns) = self.columns_of_pairs.filter(|_| self.bits >= 16) {
             pairs::set_registers(elements, columns, self.bits, &mut registers);
             return registers;
         }

@@ -1,30 +1,37 @@
 //! Fragments whose lanes hold pairs of adjacent columns: C and D of `mma` and `wgmma`, A of 16 bits (PTX ISA, "Matrix Fragments for
-//! mma.m16n8k16", "Register Fragments for wgmma.mma_async.m64nNk16").
+//! mma.m16n8k16", "Register Fragments for wgmma.mma_async.m64nNk16"); and A of 8 bits, whose bytes are halves of such pairs.
 //!
 //! Lane l holds columns 2 (l mod 4) and 2 (l mod 4) + 1 of row l / 4 in every eight columns, and then those of row l / 4 + 8: in two
-//! registers of 32-bit elements, or in the halves of one.
+//! registers of 32-bit elements, or in the halves of one. Of bytes it holds columns 4 (l mod 4) to 4 (l mod 4) + 3 in every sixteen.
 
 use std::ops::Range;
 
 use crate::base::shuffle::{interleaved, separated};
-use crate::machine::state::lanes::PerLane;
+use crate::machine::state::lanes::{LANES, PerLane};
 
 /// Columns of which the lanes hold two each.
 const COLUMNS: usize = 8;
 /// Pairs of columns, one for each lane of a row.
 const PAIRS: usize = COLUMNS / 2;
+/// Elements of 8 bits in a register.
+const BYTES: usize = 4;
 /// Rows whose elements are in the same registers.
 const ROWS: usize = 8;
 
-/// The index, in 16 rows of `n`, of a lane's element.
-pub fn index(n: usize, element: usize, lane: usize) -> usize {
-    place(n, element / 2, lane / PAIRS) * COLUMNS + lane % PAIRS * 2 + element % 2
+/// The index, in 16 rows of `n`, of a lane's element of `bits` bits.
+pub fn index(n: usize, bits: u32, element: usize, lane: usize) -> usize {
+    let held = if bits == 8 { BYTES } else { 2 };
+    place(n * 2 / held, element / held, lane / PAIRS) * PAIRS * held + lane % PAIRS * held + element % held
 }
 
 /// Sets `elements` to those in registers, row by row, in 16 rows of `n`.
 pub fn rows(registers: &[&PerLane<u32>], n: usize, bits: u32, elements: &mut Vec<u32>) {
-    assert_eq!(registers.len(), of_columns(0..n, bits).len(), "the registers hold all elements");
     elements.resize(2 * ROWS * n, 0);
+    if bits == 8 {
+        rows_of_bytes(registers, n, elements);
+        return;
+    }
+    assert_eq!(registers.len(), of_columns(0..n, bits).len(), "the registers hold all elements");
     let eights: &mut [[u32; COLUMNS]] = elements.as_chunks_mut().0;
     if bits == 32 {
         for (number, [even, odd]) in registers.as_chunks().0.iter().enumerate() {
@@ -42,6 +49,21 @@ pub fn rows(registers: &[&PerLane<u32>], n: usize, bits: u32, elements: &mut Vec
     }
 }
 
+/// The same of bytes.
+fn rows_of_bytes(registers: &[&PerLane<u32>], n: usize, elements: &mut [u32]) {
+    assert_eq!(registers.len() * LANES * BYTES, elements.len(), "the registers hold all elements");
+    let sixteens: &mut [[[u32; BYTES]; PAIRS]] = elements.as_chunks_mut().0.as_chunks_mut().0;
+    for (number, words) in registers.iter().enumerate() {
+        for row in 0..ROWS {
+            for (bytes, word) in sixteens[place(n / 2, number, row)].iter_mut().zip(lanes(words, row)) {
+                for (at, byte) in bytes.iter_mut().enumerate() {
+                    *byte = *word >> (8 * at) & 0xff;
+                }
+            }
+        }
+    }
+}
+
 /// The registers of the elements in these columns, of which the first is a multiple of eight, and so is their number.
 pub fn of_columns(columns: Range<usize>, bits: u32) -> Range<usize> {
     let per_eight = if bits == 32 { 4 } else { 2 };
@@ -50,6 +72,7 @@ pub fn of_columns(columns: Range<usize>, bits: u32) -> Range<usize> {
 
 /// Sets registers to elements, which are in 16 rows of `n`.
 pub fn set_registers(elements: &[u32], n: usize, bits: u32, registers: &mut [PerLane<u32>]) {
+    assert!(bits >= 16, "D has no elements of 8 bits");
     let eights: &[[u32; COLUMNS]] = elements.as_chunks().0;
     if bits == 32 {
         for (number, [even, odd]) in registers.as_chunks_mut().0.iter_mut().enumerate() {
@@ -88,9 +111,8 @@ fn place(n: usize, number: usize, row: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_columns, rows, set_registers};
+    use super::{LANES, of_columns, rows, set_registers};
     use crate::isa::{Fragment, Matrix, MatrixFamily, ScalarType, Shape};
-    use crate::machine::state::lanes::LANES;
     use crate::machine::state::tables::matrix::ElementTable;
 
     fn fragment(n: u32, ty: ScalarType) -> Fragment {
@@ -116,5 +138,21 @@ mod tests {
             rows(&registers.iter().collect::<Vec<_>>(), n as usize, table.bits, &mut found);
             assert_eq!(found, elements);
         }
+    }
+
+    #[test]
+    fn bytes_lie_where_the_table_of_the_fragment_says() {
+        let shape = Shape { m: 16, n: 8, k: 32 };
+        let table =
+            ElementTable::of(&Fragment { family: MatrixFamily::Mma, shape, matrix: Matrix::A, ty: ScalarType::E4M3, swapped: false }, 16);
+        assert_eq!((table.columns_of_pairs, table.per_register), (Some(32), 4));
+        let mut registers = [[0; LANES]; 4];
+        for (number, positions) in table.index.chunks_exact(LANES).enumerate() {
+            for (lane, position) in positions.iter().enumerate() {
+                registers[number / 4][lane] |= u32::from(position * 7 % 251) << (number % 4 * 8);
+            }
+        }
+        let expected: Vec<u32> = (0..512).map(|position| position * 7 % 251).collect();
+        assert_eq!(table.elements(&registers.iter().collect::<Vec<_>>()), expected);
     }
 }

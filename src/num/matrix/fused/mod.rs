@@ -78,12 +78,16 @@ pub fn multiply<T: Truncation>(truncation: T, product: &Product, operands: Opera
 #[inline(always)]
 fn multiply_widened<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, mut d: Vec<u32>) -> Vec<u32> {
     let (k, n) = (product.k, product.n);
+    assert!(k.is_multiple_of(4), "a row of A has as many even pairs as odd ones");
     let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
     let order: Vec<usize> = even.chain(odd).collect();
-    let mut a = vec![0; operands.a.len()];
-    for (to, from) in a.chunks_exact_mut(k).zip(operands.a.chunks_exact(k)) {
-        for (to, column) in to.iter_mut().zip(&order) {
-            *to = widened(product.a, from[*column]);
+    let (mut all, mut a) = (vec![0; operands.a.len()], vec![0; operands.a.len()]);
+    widen(product.a, operands.a, &mut all);
+    for (to, from) in a.chunks_exact_mut(k).zip(all.chunks_exact(k)) {
+        let (even, odd) = to.split_at_mut(k / 2);
+        let pairs = even.as_chunks_mut().0.iter_mut().zip(odd.as_chunks_mut().0);
+        for ((even, odd), [first, second, third, fourth]) in pairs.zip(from.as_chunks().0) {
+            (*even, *odd) = ([*first, *second], [*third, *fourth]);
         }
     }
     let (mut b, mut sparse_rows) = (vec![0; operands.b.len()], None);
