@@ -11,6 +11,7 @@ mod image;
 mod inlined;
 pub mod map;
 mod matrix;
+mod name_parts;
 mod names;
 mod op;
 mod operand;
@@ -33,12 +34,13 @@ pub use copy::{Completion, CopyId, CopyOp, SourceSize, SpaceAddress, TensorCopy}
 pub use image::{HandleSource, ImageAccess, ImageFn, ImageId};
 pub use inlined::{InlinedCall, InlinedFunctionId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
+pub use name_parts::{enclosing, last_component, unqualified_name};
 pub use names::{
-    ANONYMOUS, demangled, enclosing, is_called, is_debug_label, is_signed_parameter, last_component, listed_name, parameter_types,
-    plain_name, qualified_name, short_name, shown_name, source_name, unqualified_name, visible,
+    ANONYMOUS, demangled, is_called, is_debug_label, is_signed_parameter, listed_name, parameter_types, plain_name, qualified_name,
+    short_name, shown_name, source_name, visible,
 };
 pub use op::*;
-pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
+pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Slots, Src, SrcKind};
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
 pub use tensor_map::{BoxShape, FieldError, RANK_MAX, TENSOR_MAP_BYTES, TensorMap, TensorMapError};
 pub use texels::{Content, Image, Texels, Texture, find};
@@ -228,28 +230,6 @@ pub struct LocalVariable {
     pub id: VarId,
     /// The instructions in the block that declares it, after the declaration.
     pub scope: std::ops::Range<u32>,
-}
-
-/// Number of slots a frame needs in each bank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slots {
-    /// 32-bit slots.
-    pub b32: u32,
-    /// 64-bit slots.
-    pub b64: u32,
-    /// Predicate slots.
-    pub pred: u32,
-}
-
-impl Slots {
-    /// The slots of a bank.
-    pub fn of(self, bank: Bank) -> u32 {
-        match bank {
-            Bank::B32 => self.b32,
-            Bank::B64 => self.b64,
-            Bank::Pred => self.pred,
-        }
-    }
 }
 
 /// A declaration of registers: one, a vector, or many (`%r<100>`).

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite};
 
 use super::Function;
+use super::name_parts::last_component;
 
 /// The source name of a function's local variable: `full` for `_ZZ13ring_mbarrierE4full`. Other names are returned unchanged.
 pub fn short_name(name: &str) -> &str {
@@ -300,27 +301,6 @@ pub fn visible<'n, T: Copy>(all: impl Iterator<Item = (T, &'n str)> + Clone, aro
 
 /// The namespace without a name, before a name in it.
 pub const ANONYMOUS: &str = "(anonymous namespace)::";
-
-/// The last component of a name without what stands in brackets: `scale` for `lin::scale<float>`.
-pub fn last_component(name: &str) -> &str {
-    let head = name.split('<').next().unwrap_or(name);
-    head.rsplit("::").next().unwrap_or(head)
-}
-
-/// What is around a name, which may have template arguments: `app::Vec<int>` of `app::Vec<int>::Type`.
-pub fn enclosing(name: &str) -> Option<&str> {
-    let mut depth = 0_i32;
-    let at = name.char_indices().rev().find(|(at, c)| {
-        depth += i32::from(matches!(c, '>' | ')')) - i32::from(matches!(c, '<' | '('));
-        depth == 0 && *c == ':' && name[..*at].ends_with(':')
-    });
-    at.map(|(at, _)| &name[..at - 1])
-}
-
-/// A name without what is around it: `Point` of `app::Point`, `Vec<app::Point>` of `app::Vec<app::Point>`.
-pub fn unqualified_name(name: &str) -> &str {
-    enclosing(name).map_or(name, |around| &name[around.len() + 2..])
-}
 
 /// The identifier that every mangled form of the function `name` contains: `scale` for `void lin::scale<float>(float*, int)`; empty if
 /// there is none.

@@ -198,3 +198,25 @@ pub struct Location {
     /// Address in that space; for `Local` and `ParamFunc`, offset from the frame's base.
     pub address: u64,
 }
+
+/// Number of slots a frame needs in each bank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slots {
+    /// 32-bit slots.
+    pub b32: u32,
+    /// 64-bit slots.
+    pub b64: u32,
+    /// Predicate slots.
+    pub pred: u32,
+}
+
+impl Slots {
+    /// The slots of a bank.
+    pub fn of(self, bank: Bank) -> u32 {
+        match bank {
+            Bank::B32 => self.b32,
+            Bank::B64 => self.b64,
+            Bank::Pred => self.pred,
+        }
+    }
+}

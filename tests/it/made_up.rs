@@ -466,31 +466,6 @@ fn arrays_have_the_types_of_the_signature() {
     assert_eq!(elements, [s32, s32, f32, f64, f16, s16, s8, u32, s64]);
 }
 
-/// Copies by vectors and by `cp.async` transfer whole elements of the types in the mangled name, whatever the tiles hold that they go to.
-#[test]
-fn staged_arrays_have_the_types_of_the_signature() {
-    let opened = opened(&fixtures().join("made_up/staged.ptx"), None).unwrap();
-    let elements: Vec<&str> = opened.plan.cases[0].buffers.iter().map(|buffer| buffer.element.name()).collect();
-    assert_eq!(elements, ["bf16", "f32", "f64", "f32", "f32"]);
-}
-
-/// An array that is given may have more elements than any that is made up.
-#[test]
-fn a_given_array_may_be_longer_than_those_made_up() {
-    let module = folder("long").join("long.ptx");
-    let text = ".version 8.0 .target sm_80 .address_size 64 .entry k(.param .u64 a, .param .u64 b) { .reg .pred %p; .reg .b32 %r<3>; \
-        .reg .b64 %rd<3>; ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; mov.u32 %r1, 0; L: ld.global.u32 %r2, [%rd1]; \
-        st.global.u32 [%rd2], %r2; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 100000; @%p bra L; ret; }";
-    std::fs::write(&module, text).unwrap();
-    let params = vec!["a=u32[5000000]=zero".to_string()];
-    let request =
-        Request { modules: vec![module.clone()], launch: LaunchChoice::MadeUp, overrides: Overrides { params, ..Overrides::default() } };
-    let opened = open(&request).unwrap();
-    let buffers = &opened.plan.cases[0].buffers;
-    assert_eq!(buffers.iter().map(|buffer| buffer.bytes).collect::<Vec<_>>()[0], 20_000_000);
-    std::fs::remove_dir_all(module.parent().unwrap()).unwrap();
-}
-
 /// Cooperative groups compute with the index of a block in y and z, and number through: a second row of blocks says nothing.
 #[test]
 fn indices_of_cooperative_groups_make_no_second_dimension() {

@@ -48,6 +48,7 @@ mod livelock;
 mod look;
 mod machine;
 mod made_up;
+mod made_up_arrays;
 mod made_up_shapes;
 mod man;
 mod num;

@@ -563,15 +563,7 @@ impl<'a> Evaluator<'a> {
 
 /// True if a variable has no value at the instruction of a lane: other lanes may have one.
 pub fn is_without_value(reason: &Reason) -> bool {
-    match reason {
-        Reason::Object(ObjectError::NotAssigned { .. } | ObjectError::OutOfRange { .. } | ObjectError::OutOfScope { .. }) => true,
-        Reason::Object(ObjectError::Removed(_) | ObjectError::Location { .. } | ObjectError::Memory(_) | ObjectError::Other(_))
-        | Reason::Thread(_)
-        | Reason::Memory(_)
-        | Reason::Unknown { .. }
-        | Reason::NoValue(_)
-        | Reason::Refused(_) => false,
-    }
+    matches!(reason, Reason::Object(error) if error.is_without_value())
 }
 
 /// An address some elements further on.

@@ -100,6 +100,16 @@ pub enum ObjectError {
     Other(String),
 }
 
+impl ObjectError {
+    /// True if the variable has no value at the instruction of a lane: other lanes may have one.
+    pub fn is_without_value(&self) -> bool {
+        match self {
+            ObjectError::NotAssigned { .. } | ObjectError::OutOfRange { .. } | ObjectError::OutOfScope { .. } => true,
+            ObjectError::Removed(_) | ObjectError::Location { .. } | ObjectError::Memory(_) | ObjectError::Other(_) => false,
+        }
+    }
+}
+
 /// `from k.cu:12 on, `
 fn from_on(line: Option<&str>) -> String {
     line.map_or(String::new(), |line| format!("from {line} on, "))
