@@ -300,7 +300,7 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
         return Err(Failure::Message(message));
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
-    let sibling = args.kernels.first().map(|kernel| kernel.with_extension("ron"));
+    let sibling = args.kernels.first().map(|kernel| kernel.with_extension("ron")).filter(|file| file.is_file());
     let notes = text::notes(&opened.notes, style(args, false));
     let welcome = text::welcome(&opened, args.launch.first().or(sibling.as_ref()).map(PathBuf::as_path));
     let welcome = if prompt { welcome + &notes } else { notes };

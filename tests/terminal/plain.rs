@@ -12,6 +12,20 @@ fn plain_means_no_screen() {
     assert_eq!(pty.ended(), 0);
 }
 
+/// The first line names the launch file that the launch is from, and none that does not exist.
+#[test]
+fn the_launch_is_from_a_file_that_exists() {
+    let given = "fixtures/dwarf/forced.ptx --plain --grid 1 --block 1 -a out=s32[2]=zero -a n=9";
+    for (words, from) in [("fixtures/debug/walk.ptx --plain", ", from fixtures/debug/walk.ron"), (given, "")] {
+        let mut pty = opened(&words.split(' ').collect::<Vec<_>>());
+        let shown = pty.look(vt100::Screen::contents);
+        let line = shown.lines().find(|line| line.contains(": grid (")).unwrap_or_default();
+        assert!(if from.is_empty() { !line.contains("from") } else { line.ends_with(from) }, "{shown}");
+        pty.send("quit\r");
+        assert_eq!(pty.ended(), 0);
+    }
+}
+
 #[test]
 fn a_terminal_that_can_nothing_gets_no_escapes() {
     for kind in [Some("dumb"), Some(""), None] {
