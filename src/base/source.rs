@@ -162,6 +162,7 @@ pub fn without_comments(text: &str) -> Cow<'_, str> {
     blanked.push_str(rest);
     Cow::Owned(blanked)
 }
+
 /// The last component of a path of any system: `kernel.cu` of `dir/kernel.cu`.
 pub fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)

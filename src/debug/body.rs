@@ -32,7 +32,6 @@ pub fn is_passed(program: &Program, pc: Pc) -> bool {
     let inst = |at: u32| program.code.get(at as usize);
     let has_no_line = || pc.0.checked_sub(1).is_some_and(is_same);
     let work = || (pc.0..).take_while(|at| is_same(*at)).map_while(inst).find(|inst| !copies(inst));
-    let computes = |inst: &Inst| !copies(inst) && !matches!(inst.op, Op::Control(_));
     let before = |at: u32| (0..at).rev().take_while(|at| is_same(*at)).filter_map(|at| Some((at, inst(at)?)));
     // The rest of a line after a call is no block of its own.
     let block = || before(pc.0).find(|(_, inst)| matches!(inst.op, Op::Control(_)));
@@ -58,8 +57,8 @@ pub fn is_copy_at_head(program: &Program, pc: Pc) -> bool {
         return false;
     }
     let is_on_line = |line: &SourceLine| own.is_some_and(|own| (own.file, own.line) == (line.file, line.line));
-    let computes = |at: &u32| !is_copy(at) && !matches!(program.code[*at as usize].op, Op::Control(_));
-    (end..function.code.end).any(|at| program.source_line(Pc(at)).is_some_and(|line| is_on_line(&line)) && computes(&at))
+    let computes = |at: u32| computes(&program.code[at as usize]);
+    (end..function.code.end).any(|at| program.source_line(Pc(at)).is_some_and(|line| is_on_line(&line)) && computes(at))
 }
 
 /// True if an instruction after it in the text branches to the instruction, as at the head of a loop.
@@ -77,6 +76,11 @@ fn copies(inst: &Inst) -> bool {
         Op::Memory(MemoryOp::Store { access, .. } | MemoryOp::StoreVector { access, .. }) => access.space == Space::ParamFunc,
         _ => false,
     }
+}
+
+/// True if an instruction does something that is neither a copy nor a branch.
+fn computes(inst: &Inst) -> bool {
+    !copies(inst) && !matches!(inst.op, Op::Control(_))
 }
 
 fn goes_on(inst: &Inst) -> bool {

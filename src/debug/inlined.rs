@@ -9,7 +9,7 @@ use crate::dwarf::{DebugInfo, ScopeId, ScopeKind};
 use crate::program::{InlinedCall, Pc, Program, SourceLine, qualified_name};
 
 /// The line of what has none.
-pub const NO_LINE: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
+const NO_LINE: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
 
 /// A call in whose place the called function stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,13 @@ pub struct CallInPlace {
     pub scope: Option<ScopeId>,
 }
 
+impl CallInPlace {
+    /// The place of the call; line 0 if it is not known.
+    pub fn place(&self) -> SourceLine {
+        self.at.unwrap_or(NO_LINE)
+    }
+}
+
 /// True if an instruction comes from a line of the source. What compilers add by themselves, as between the blocks of an inlined function,
 /// has line 0 and is of no call: it does not end the function.
 pub fn has_line(program: &Program, pc: Pc) -> bool {
@@ -31,7 +38,7 @@ pub fn has_line(program: &Program, pc: Pc) -> bool {
 /// The line of an instruction and those of the inlined calls around it, innermost first.
 pub fn places_at(program: &Program, info: Option<&DebugInfo>, pc: Pc) -> Vec<SourceLine> {
     let own = program.source_line(pc);
-    own.into_iter().chain(calls_at(program, info, pc).iter().map(|call| call.at.unwrap_or(NO_LINE))).collect()
+    own.into_iter().chain(calls_at(program, info, pc).iter().map(CallInPlace::place)).collect()
 }
 
 /// The inlined calls around an instruction, innermost first.

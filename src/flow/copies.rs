@@ -6,23 +6,9 @@ use fixedbitset::FixedBitSet;
 
 use super::cells::FrameCells;
 use super::graph::Blocks;
-use super::solver::{Analysis, Direction, Lattice, solve};
+use super::solver::{Analysis, Direction, OnEveryPath, solve};
 use crate::program::operands::{call_results, writes};
 use crate::program::{ControlOp, Function, Inst, MoveOp, Op, Program, SrcKind};
-
-/// The copies of a register, as cells of [`FrameCells`], without itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Copies(FixedBitSet);
-
-impl Lattice for Copies {
-    fn join(&mut self, other: &Self) -> bool {
-        let shrinks = !self.0.is_subset(&other.0);
-        if shrinks {
-            self.0.intersect_with(&other.0);
-        }
-        shrinks
-    }
-}
 
 struct AvailableCopies<'a, B> {
     program: &'a Program,
@@ -80,20 +66,18 @@ impl<B> AvailableCopies<'_, B> {
 }
 
 impl<B: Blocks> Analysis for AvailableCopies<'_, B> {
-    type Fact = Copies;
+    type Fact = OnEveryPath;
     const DIRECTION: Direction = Direction::Forward;
 
-    fn bottom(&self) -> Copies {
-        let mut all = FixedBitSet::with_capacity(self.cells.end());
-        all.insert_range(..);
-        Copies(all)
+    fn bottom(&self) -> OnEveryPath {
+        OnEveryPath::all(self.cells.end())
     }
 
-    fn start(&self, block: usize) -> Option<Copies> {
-        (block == 0).then(|| Copies(FixedBitSet::with_capacity(self.cells.end())))
+    fn start(&self, block: usize) -> Option<OnEveryPath> {
+        (block == 0).then(|| OnEveryPath(FixedBitSet::with_capacity(self.cells.end())))
     }
 
-    fn transfer(&self, block: usize, copies: &mut Copies) {
+    fn transfer(&self, block: usize, copies: &mut OnEveryPath) {
         self.program.code[self.blocks.code(block)].iter().for_each(|inst| self.execute(inst, &mut copies.0));
     }
 }

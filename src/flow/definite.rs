@@ -6,23 +6,9 @@ use fixedbitset::FixedBitSet;
 
 use super::cells::FrameCells;
 use super::graph::Blocks;
-use super::solver::{Analysis, Direction, Lattice, solve};
+use super::solver::{Analysis, Direction, OnEveryPath, solve};
 use crate::program::operands::{Use, call_results, parameter_registers, registers_of};
 use crate::program::{ControlOp, Function, Inst, Op, Program};
-
-/// Registers that are written on every path, as cells of [`FrameCells`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assigned(pub FixedBitSet);
-
-impl Lattice for Assigned {
-    fn join(&mut self, other: &Self) -> bool {
-        let shrinks = !self.0.is_subset(&other.0);
-        if shrinks {
-            self.0.intersect_with(&other.0);
-        }
-        shrinks
-    }
-}
 
 /// The analysis of definite assignment in one function.
 pub struct DefiniteAssignment<'a, B> {
@@ -40,12 +26,12 @@ impl<'a, B: Blocks> DefiniteAssignment<'a, B> {
     }
 
     /// The registers that are definitely assigned at the start of each block; all of them in unreachable blocks.
-    pub fn before_blocks(&self) -> Vec<Assigned> {
+    pub fn before_blocks(&self) -> Vec<OnEveryPath> {
         solve(self.blocks, self)
     }
 
     /// Adds the registers that `inst` writes unconditionally.
-    pub fn execute(&self, inst: &Inst, assigned: &mut Assigned) {
+    pub fn execute(&self, inst: &Inst, assigned: &mut OnEveryPath) {
         if inst.guard.is_some() {
             return;
         }
@@ -61,22 +47,20 @@ impl<'a, B: Blocks> DefiniteAssignment<'a, B> {
 }
 
 impl<B: Blocks> Analysis for DefiniteAssignment<'_, B> {
-    type Fact = Assigned;
+    type Fact = OnEveryPath;
     const DIRECTION: Direction = Direction::Forward;
 
-    fn bottom(&self) -> Assigned {
-        let mut all = FixedBitSet::with_capacity(self.cells.end());
-        all.insert_range(..);
-        Assigned(all)
+    fn bottom(&self) -> OnEveryPath {
+        OnEveryPath::all(self.cells.end())
     }
 
-    fn start(&self, block: usize) -> Option<Assigned> {
+    fn start(&self, block: usize) -> Option<OnEveryPath> {
         let mut parameters = FixedBitSet::with_capacity(self.cells.end());
         parameter_registers(self.function).iter().for_each(|register| parameters.insert_range(self.cells.of(*register)));
-        (block == 0).then_some(Assigned(parameters))
+        (block == 0).then_some(OnEveryPath(parameters))
     }
 
-    fn transfer(&self, block: usize, assigned: &mut Assigned) {
+    fn transfer(&self, block: usize, assigned: &mut OnEveryPath) {
         self.program.code[self.blocks.code(block)].iter().for_each(|inst| self.execute(inst, assigned));
     }
 }

@@ -29,6 +29,29 @@ impl<T: Ord + Clone> Lattice for BTreeSet<T> {
     }
 }
 
+/// A set that is joined by intersection: what holds on every path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnEveryPath(pub FixedBitSet);
+
+impl OnEveryPath {
+    /// The neutral element of the join: all numbers below `count`.
+    pub fn all(count: usize) -> Self {
+        let mut all = FixedBitSet::with_capacity(count);
+        all.insert_range(..);
+        Self(all)
+    }
+}
+
+impl Lattice for OnEveryPath {
+    fn join(&mut self, other: &Self) -> bool {
+        let shrinks = !self.0.is_subset(&other.0);
+        if shrinks {
+            self.0.intersect_with(&other.0);
+        }
+        shrinks
+    }
+}
+
 /// The direction in which facts are propagated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {

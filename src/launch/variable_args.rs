@@ -42,11 +42,10 @@ pub fn formals(program: &Program, types: &BTreeMap<VarId, Element>) -> Vec<Varia
     let formal = |(index, variable): (usize, &Variable)| {
         let element = declared(variable).or_else(|| types.get(&VarId::new(index)).copied());
         let ty = match element {
-            // nvcc declares an `int` as `.u32`.
-            Some(element) if u64::from(element.bytes()) == variable.bytes && element.kind() == Kind::Unsigned => {
-                ParamType::AnySign(element)
+            Some(element) if u64::from(element.bytes()) == variable.bytes => {
+                // nvcc declares an `int` as `.u32`.
+                if element.kind() == Kind::Unsigned { ParamType::AnySign(element) } else { ParamType::Scalar(element) }
             }
-            Some(element) if u64::from(element.bytes()) == variable.bytes => ParamType::Scalar(element),
             element => ParamType::Pointer(element),
         };
         let name = variable.name.to_string();

@@ -13,7 +13,7 @@ use ptxdbg::flow::definite::DefiniteAssignment;
 use ptxdbg::flow::graph::{Blocks, Graph};
 use ptxdbg::flow::liveness::live;
 use ptxdbg::program::operands::{RegisterOperand, reads, writes};
-use ptxdbg::program::{FuncId, Pc, Program};
+use ptxdbg::program::{FuncId, Program};
 use ptxdbg::sema;
 
 /// One kernel with this body. Registers are in the order of their declaration.
@@ -151,20 +151,15 @@ fn copies_are_registers_that_hold_the_same_on_every_path() {
     let function = &program.functions[0];
     let graph = ControlFlow::new(&program, FuncId(0));
     let cells = FrameCells::new(function.slots, 0);
-    // By the numbers in their names: what the instructions write or read.
-    let named = |name: &str, cell: usize| {
-        (0..program.code.len()).any(|at| {
-            let text = program.text(Pc::new(at));
-            let operands = writes(&program.code[at], &program);
-            text.split([' ', ',']).find(|word| word.starts_with("%r")) == Some(name)
-                && operands.iter().any(|register| cells.of(*register).start == cell)
-        })
+    // Each register with the instruction that writes it first.
+    let names = [("%r1", 0), ("%r2", 1), ("%r3", 2), ("%r4", 3), ("%r5", 6)];
+    let cell = |name: &str| {
+        let at = names.into_iter().find(|(other, _)| *other == name).map_or_else(|| panic!("{name} is written"), |(_, at)| at);
+        cells.of(writes(&program.code[at], &program)[0]).start
     };
-    let cell = |name: &str| (0..cells.end()).find(|cell| named(name, *cell)).unwrap_or_else(|| panic!("{name} is written"));
     let copies = |of: &str, at: usize| {
         let copies = copies_before(&program, function, &graph, cell(of), at);
-        let names = ["%r1", "%r2", "%r3", "%r4", "%r5"];
-        names.into_iter().filter(|name| copies.contains(cell(name))).collect::<Vec<_>>()
+        names.into_iter().map(|(name, _)| name).filter(|name| copies.contains(cell(name))).collect::<Vec<_>>()
     };
     assert_eq!(copies("%r1", 1), Vec::<&str>::new(), "at the loop's head from two places");
     assert_eq!((copies("%r1", 3), copies("%r3", 3)), (vec!["%r2", "%r3"], vec!["%r2"]));

@@ -8,7 +8,7 @@ use crate::base::{SourceId, file_name};
 use crate::cfg::{BlockId, ControlFlow, Loop};
 use crate::debug::argument::ArgumentError;
 use crate::debug::body::{is_copy_at_head, is_passed};
-use crate::debug::inlined::{CallInPlace, NO_LINE, calls_at};
+use crate::debug::inlined::{CallInPlace, calls_at};
 use crate::debug::skip::is_path_called as is_called;
 use crate::dwarf::{DebugInfo, LazyDebugInfo, Scope, ScopeId, ScopeKind};
 use crate::program::{ControlOp, FuncId, MoveOp, Op, Pc, Program, SourceLine};
@@ -126,7 +126,7 @@ struct Place {
 fn calls_of_data(program: &Program, info: &DebugInfo) -> BTreeMap<u32, Vec<Place>> {
     let is_inlined = |scope: &&Scope| matches!(scope.kind, ScopeKind::Inlined { .. });
     let code: BTreeSet<u32> = info.scopes.iter().filter(is_inlined).flat_map(|scope| scope.code.iter().cloned().flatten()).collect();
-    let place = |call: CallInPlace| Place { at: call.at.unwrap_or(NO_LINE), scope: call.scope };
+    let place = |call: CallInPlace| Place { at: call.place(), scope: call.scope };
     let calls = |pc: u32| (pc, calls_at(program, Some(info), Pc(pc)).into_iter().map(place).collect());
     code.into_iter().filter(|pc| !program.inlined_calls.contains_key(&Pc(*pc))).map(calls).collect()
 }
@@ -232,18 +232,16 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
     let program = wanted.program;
     let function = |pc: Pc| program.function_at(pc);
     let functions: BTreeSet<FuncId> = entries.iter().filter_map(|pc| function(*pc)).collect();
-    let graphs: BTreeMap<FuncId, ControlFlow> = functions.into_iter().map(|id| (id, ControlFlow::new(program, id))).collect();
+    let graphs: Graphs = functions.into_iter().map(|id| (id, ControlFlow::new(program, id))).collect();
     let (copies, guards) = copied(wanted, &graphs, &entries);
     let belongs_to = |pc: Pc, other: Pc| {
-        let Some(graph) = function(pc).filter(|id| function(other) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
-        let (Some(here), Some(there)) = (graph.block_of(pc), graph.block_of(other)) else { return false };
-        let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block));
-        let loops = |block| around(block).map(|one| one.header).collect::<Vec<_>>();
+        let Some((graph, here, there)) = blocks_of(program, &graphs, pc, other) else { return false };
+        let headers = |block| loops_around(graph, block).map(|one| one.header);
         let is_after = if here == there { other < pc } else { graph.dominates(there, here) };
         let calls = wanted.calls(pc);
         let is_early = || copies.is_empty() && wanted.is_hoisted(other, pc, &calls);
         let goes_on = || {
-            let is_in_row = is_after && loops(here) == loops(there);
+            let is_in_row = is_after && headers(here).eq(headers(there));
             is_in_row && !copies.contains(&pc) && !is_early() && (program.is_debug || !wanted.comes_again(graph, other, pc, &calls))
         };
         let is_hoisted = || {
@@ -255,25 +253,39 @@ fn beginnings(wanted: &Wanted<'_>, entries: Vec<Pc>) -> Vec<Pc> {
         let is_moved_out = || {
             !wanted.is_noticed(pc)
                 && graph.dominates(here, there)
-                && around(there).filter(is_entered).any(|one| wanted.is_in_body(graph, one, &calls))
+                && loops_around(graph, there).filter(is_entered).any(|one| wanted.is_in_body(graph, one, &calls))
         };
         pc != other && calls == wanted.calls(other) && (goes_on() || is_sunk() || is_moved_out() || is_hoisted())
     };
     entries.iter().copied().filter(|pc| !guards.contains(pc) && !entries.iter().any(|other| belongs_to(*pc, *other))).collect()
 }
 
+/// The control-flow graphs of functions with entries.
+type Graphs = BTreeMap<FuncId, ControlFlow>;
+
+/// The blocks of two instructions, and the graph of the function that both are in; none if there is no such function.
+fn blocks_of<'g>(program: &Program, graphs: &'g Graphs, first: Pc, second: Pc) -> Option<(&'g ControlFlow, BlockId, BlockId)> {
+    let function = program.function_at(first).filter(|id| program.function_at(second) == Some(*id))?;
+    let graph = graphs.get(&function)?;
+    Some((graph, graph.block_of(first)?, graph.block_of(second)?))
+}
+
+/// The loops that hold a block.
+fn loops_around(graph: &ControlFlow, block: BlockId) -> impl Iterator<Item = &Loop> {
+    graph.loops().iter().filter(move |one| one.blocks.contains(&block))
+}
+
 /// The first instructions of the copies of the line, and the guards before the first of several copies, which ask whether there is one.
-fn copied(wanted: &Wanted<'_>, graphs: &BTreeMap<FuncId, ControlFlow>, entries: &[Pc]) -> (BTreeSet<Pc>, BTreeSet<Pc>) {
+fn copied(wanted: &Wanted<'_>, graphs: &Graphs, entries: &[Pc]) -> (BTreeSet<Pc>, BTreeSet<Pc>) {
     let program = wanted.program;
     let function = |pc: Pc| program.function_at(pc);
     // Entries that every path passes one after the other, in the same loops and with the same calls. Those of other calls stand between.
     let mut by_calls = entries.to_vec();
     by_calls.sort_by_cached_key(|pc| (function(*pc), wanted.calls(*pc), *pc));
     let straight = by_calls.chunk_by(|pc, next| {
-        let Some(graph) = function(*pc).filter(|id| function(*next) == Some(*id)).and_then(|id| graphs.get(&id)) else { return false };
-        let (Some(here), Some(there)) = (graph.block_of(*pc), graph.block_of(*next)) else { return false };
-        let around = |block| graph.loops().iter().filter(move |one| one.blocks.contains(&block)).map(|one| one.header);
-        graph.dominates(here, there) && around(here).eq(around(there)) && wanted.calls(*pc) == wanted.calls(*next)
+        let Some((graph, here, there)) = blocks_of(program, graphs, *pc, *next) else { return false };
+        let headers = |block| loops_around(graph, block).map(|one| one.header);
+        graph.dominates(here, there) && headers(here).eq(headers(there)) && wanted.calls(*pc) == wanted.calls(*next)
     });
     let (mut begins, mut guards) = (BTreeSet::new(), BTreeSet::new());
     for pcs in straight {

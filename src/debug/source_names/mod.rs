@@ -184,14 +184,15 @@ pub fn whole_names_of_enumerators<'a>(context: &EvalContext<'a>, name: &str) -> 
 /// function that has one, or the one outside of all; or else the only one that ends so. None if several do.
 pub fn enumerator<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'_>>, name: &str) -> Option<SourceObject<'a>> {
     let info = context.debug_info()?;
-    let called = |name: &str| info.enumerators.get(name).map_or(&[][..], Vec::as_slice);
-    let whole = |name: &str| called(name).iter().find(|one| one.is_whole);
+    // Whole names have their last parts here too.
+    let called = info.enumerators.get(name.strip_prefix("::").unwrap_or(name))?;
+    let whole = |name: &str| info.enumerators.get(name).and_then(|ones| ones.iter().find(|one| one.is_whole));
     let function = frame.and_then(|frame| function_name(context, frame)).map(|function| shown_name(&function).to_string());
     let around = std::iter::successors(function.as_deref().and_then(enclosing), |name| enclosing(name));
     let found = match name.strip_prefix("::") {
         Some(name) => whole(name),
         None => around.map(|around| format!("{around}::{name}")).find_map(|name| whole(&name)).or_else(|| whole(name)).or_else(|| {
-            let (first, others) = called(name).split_first()?;
+            let (first, others) = called.split_first()?;
             others.iter().all(|other| (other.value, other.ty) == (first.value, first.ty)).then_some(first)
         }),
     };

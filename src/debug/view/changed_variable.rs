@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use super::registers::live_registers;
 use crate::cfg::ControlFlow;
 use crate::debug::edit::Edit;
 use crate::debug::eval_context::{EvalContext, Frame};
@@ -14,6 +13,7 @@ use crate::debug::focus::Focus;
 use crate::debug::source_names::{self, in_scope};
 use crate::dwarf::{Scope, ScopeKind, Variable};
 use crate::flow::copies::copies_before;
+use crate::flow::live_registers::LiveRegisters;
 use crate::program::operands::RegisterOperand;
 use crate::program::registers::register_of_slot;
 use crate::program::{Bank, ControlOp, Inst, MoveOp, Op, Pc, Slot};
@@ -79,7 +79,7 @@ fn note<'a>(all: impl Iterator<Item = &'a Copies> + Clone) -> Option<String> {
 fn copies_of(context: &EvalContext<'_>, frame: &Frame<'_>, (bank, slot): (Bank, Slot), variable: &Variable) -> Copies {
     let program = context.program();
     let (function, graph, pc) = (context.function(frame), ControlFlow::new(program, frame.function), frame.position());
-    let live = live_registers(program, frame.function);
+    let live = LiveRegisters::new(program, function, &graph);
     let read = live.before(program, pc.index());
     let cell = |slot| live.cells.of(RegisterOperand { bank, slot, width: 1 }).start;
     let own = register_of_slot(function, pc, bank, slot).unwrap_or_default();

@@ -248,7 +248,7 @@ impl Unpack {
     #[inline(always)]
     fn unpack_exponents(self, bits: &[u32], exponents: &mut [i16]) {
         for (bits, to) in bits.iter().zip(exponents) {
-            let magnitude = *bits >> self.unused_bits & ((1 << (self.format.fraction + self.format.exponent)) - 1);
+            let magnitude = self.magnitude(*bits);
             *to = if self.is_special(magnitude) { SPECIAL } else { self.exponent(magnitude) as i16 };
         }
     }
@@ -266,11 +266,16 @@ impl Unpack {
         magnitude > self.format.largest as u32
     }
 
+    /// The encoding of an element without its sign.
+    #[inline(always)]
+    fn magnitude(self, bits: u32) -> u32 {
+        bits >> self.unused_bits & ((1 << (self.format.fraction + self.format.exponent)) - 1)
+    }
+
     /// True for a NaN.
     #[inline(always)]
     fn is_nan(self, bits: u32) -> bool {
-        let magnitude = bits >> self.unused_bits & ((1 << (self.format.fraction + self.format.exponent)) - 1);
-        magnitude > greatest(&self.format)
+        self.magnitude(bits) > greatest(&self.format)
     }
 
     #[inline(always)]
