@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::dwarf::{DebugInfo, ScopeId, ScopeKind};
-use crate::program::{InlinedCall, Pc, Program, SourceLine, qualified_name};
+use crate::program::{ControlOp, InlinedCall, Op, Pc, Program, SourceLine, qualified_name};
 
 /// The line of what has none.
 const NO_LINE: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
@@ -63,7 +63,9 @@ pub fn calls_at(program: &Program, info: Option<&DebugInfo>, pc: Pc) -> Vec<Call
 /// The scopes of debug data around an instruction, innermost first; of several inlined functions whose ranges hold it, those of the calls
 /// that `.loc` names.
 pub fn scopes_at(program: &Program, info: &DebugInfo, pc: Pc) -> Vec<ScopeId> {
-    let Some(calls) = calls_of_loc(program, pc) else { return info.scopes_at(pc) };
+    let Some(calls) = calls_of_loc(program, pc) else {
+        return scopes_entered(program, info, pc).unwrap_or_else(|| info.scopes_at(pc));
+    };
     let holding = info.scopes_holding(pc).into_iter();
     let chains = holding.map(|id| std::iter::successors(Some(id), |id| info.scopes[*id].parent).collect::<Vec<ScopeId>>());
     let matching = chains.filter_map(|chain| {
@@ -74,6 +76,20 @@ pub fn scopes_at(program: &Program, info: &DebugInfo, pc: Pc) -> Vec<ScopeId> {
     });
     // A scope comes after its parent, so the last of the longest is the innermost.
     matching.max_by_key(|(inlined, length, _)| (*inlined, *length)).map_or(Vec::new(), |(.., chain)| chain)
+}
+
+/// The scopes around a branch to the next instruction that a compiler puts before the range of an inlined function, with the line of the
+/// call in a function further out: it is of that function. None if the instruction is no such branch.
+fn scopes_entered(program: &Program, info: &DebugInfo, pc: Pc) -> Option<Vec<ScopeId>> {
+    let next = Pc(pc.0 + 1);
+    let inst = program.code.get(pc.index()).filter(|inst| inst.guard.is_none())?;
+    let is_entry = matches!(inst.op, Op::Control(ControlOp::Branch { target, .. }) if target == next);
+    let own = program.source_line(pc).filter(|line| is_entry && line.line > 0)?;
+    let mut scopes = info.scopes_at(next);
+    let is_called_here = |id: &ScopeId| call_place(info, *id).is_some_and(|at| (at.file, at.line) == (own.file, own.line));
+    let level = scopes.iter().position(is_called_here)?;
+    let around = scopes.split_off(level + 1);
+    (around.len() > info.scopes_at(pc).len()).then_some(around)
 }
 
 /// The calls that `.loc` says, if it says any in the function.

@@ -71,14 +71,7 @@ impl Site {
     /// The same in a frame whose lines are `places`.
     fn in_frame(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask, places: &[SourceLine]) -> Self {
         let sources: Vec<FileLine> = places.iter().filter_map(|place| FileLine::of(program, *place)).collect();
-        // A line of a header is shown with its call site; within one file the line is enough.
-        let source = match sources.as_slice() {
-            [first, rest @ ..] if DEFAULT_SKIPS.skips_file(&first.file) && rest.iter().any(is_of_user) => {
-                rest.iter().find(|line| is_of_user(line)).map(|line| format!("{}, in {}", line.short(), first.short()))
-            }
-            [inlined, .., caller] if inlined.file != caller.file => Some(format!("{}, from {}", inlined.short(), caller.short())),
-            sources => sources.first().map(FileLine::short),
-        };
+        let source = shown_source(&sources);
         Self {
             place: program.place(point.pc),
             pc: point.pc,
@@ -107,9 +100,8 @@ impl Site {
         let point = IssuePoint { pc, tick: context.machine.tick(), block, warp: WarpId::new(warp) };
         let extent = context.machine.config().block;
         let program = context.program();
-        // The debug data is read for the frame of a caller alone.
         let mut places = match frame.inlined {
-            0 => program.source_places(pc).collect(),
+            0 => places_with_user(context, pc),
             _ => inlined::places_at(program, context.source_data(), pc),
         };
         places.drain(..(frame.inlined as usize).min(places.len()));
@@ -118,9 +110,14 @@ impl Site {
         Ok(Self { text, thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) })
     }
 
-    /// The site with the text of its line of the source.
-    pub(in crate::debug) fn add_text(&mut self, program: &Program, texts: &SourceTexts) {
-        self.text = text_of(program, texts, &program.source_places(self.pc).collect::<Vec<_>>());
+    /// The site with the text of its line of the source, and the calls that lead there if debug data alone knows them.
+    pub(in crate::debug) fn add_text(&mut self, context: &EvalContext<'_>) {
+        let program = context.program();
+        let places = places_with_user(context, self.pc);
+        let sources: Vec<FileLine> = places.iter().filter_map(|place| FileLine::of(program, *place)).collect();
+        self.source = shown_source(&sources);
+        self.lines = ptx_line(program, self.pc).into_iter().chain(sources).collect();
+        self.text = context.source_texts.and_then(|texts| text_of(program, texts, &places));
     }
 
     /// The site with the role name of its warp.
@@ -132,6 +129,26 @@ impl Site {
     /// The thread that is focused when the user goes to the site.
     pub fn focus(&self) -> Focus {
         Focus { block: self.block, warp: self.warp, lane: self.lanes.first() as u32, frame: 0 }
+    }
+}
+
+/// The place of an instruction and those of the calls that lead to it, innermost first. The debug data is read where `.loc` names no line
+/// of the user's.
+fn places_with_user(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
+    let program = context.program();
+    let of_loc: Vec<SourceLine> = program.source_places(pc).collect();
+    let lines: Vec<FileLine> = of_loc.iter().filter_map(|place| FileLine::of(program, *place)).collect();
+    if lines.is_empty() || lines.iter().any(is_of_user) { of_loc } else { inlined::places_at(program, context.source_data(), pc) }
+}
+
+/// A line and the calls that lead to it, as one place: a line of a header has its call site; within one file the line is enough.
+fn shown_source(lines: &[FileLine]) -> Option<String> {
+    match lines {
+        [first, rest @ ..] if DEFAULT_SKIPS.skips_file(&first.file) && rest.iter().any(is_of_user) => {
+            rest.iter().find(|line| is_of_user(line)).map(|line| format!("{}, in {}", line.short(), first.short()))
+        }
+        [inlined, .., caller] if inlined.file != caller.file => Some(format!("{}, from {}", inlined.short(), caller.short())),
+        lines => lines.first().map(FileLine::short),
     }
 }
 

@@ -429,13 +429,14 @@ pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
-    let pc = match call.argument("LOCATION") {
-        Some(argument) => context.locate(argument)?.first(),
-        None => eval_context.frame().ok().map(|frame| frame.pc),
-    };
     let program = eval_context.program();
-    let frame = |pc| call.argument("LOCATION").map_or(0, |argument| frame_of(&argument.text, program, context.session.debug_data(), pc));
-    match pc.and_then(|pc| view::source_place(&eval_context, pc, frame(pc))) {
+    let place = match call.argument("LOCATION") {
+        Some(argument) => {
+            context.locate(argument)?.first().map(|pc| (pc, frame_of(&argument.text, program, context.session.debug_data(), pc)))
+        }
+        None => eval_context.frame().ok().map(|frame| (frame.position(), frame.inlined)),
+    };
+    match place.and_then(|(pc, inlined)| view::source_place(&eval_context, pc, inlined)) {
         Some(place) => shown(View::Source(place)),
         None => Err(context.no_code_error()),
     }
@@ -445,7 +446,7 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn source_file(context: &mut Context<'_>, call: &Call) -> Answer {
     let mut outcome = source(context, call)?;
     if let Outcome::View(View::Source(place)) = &mut outcome {
-        place.file = Some(view::file_of_source(&context.session.eval_context(), place.pc));
+        place.file = Some(view::file_of_source(&context.session.eval_context(), place));
     }
     Ok(outcome)
 }

@@ -73,10 +73,10 @@ fn resolve_source(
     (files, name): (&[u32], &str),
     line: u32,
 ) -> Result<Resolved, ArgumentError> {
-    let of_file = |at: &SourceLine| files.contains(&at.file);
+    let calls_of_data = info.map_or(BTreeMap::new(), |info| calls_of_data(program, info));
     // The line of a call is that of the function in its place too.
-    let places = |pc: usize| program.source_places(Pc::new(pc)).filter(of_file).map(|at| at.line);
-    let lines = || (0..program.code.len()).flat_map(places);
+    let places = |pc: usize| places(program, &calls_of_data, Pc::new(pc)).map(|place| place.at);
+    let lines = || (0..program.code.len()).flat_map(places).filter(|at| files.contains(&at.file) && at.line > 0).map(|at| at.line);
     let Some(at) = lines().filter(|at| *at >= line).min() else {
         return Err(match lines().max() {
             Some(last) => {
@@ -86,7 +86,7 @@ fn resolve_source(
                 .with_help("the module names the file, but its instructions have no '.loc' of it"),
         });
     };
-    let wanted = Wanted { program, files, line: at, calls_of_data: info.map_or(BTreeMap::new(), |info| calls_of_data(program, info)) };
+    let wanted = Wanted { program, files, line: at, calls_of_data };
     let pcs = beginnings(&wanted, entries(&wanted));
     Ok(Resolved { note: moved_note(name, line, at), is_source_line: true, ..Resolved::at(pcs) })
 }
@@ -123,12 +123,22 @@ struct Place {
 }
 
 /// The calls around instructions of which debug data alone knows them, innermost first.
-fn calls_of_data(program: &Program, info: &DebugInfo) -> BTreeMap<u32, Vec<Place>> {
+type CallsOfData = BTreeMap<u32, Vec<Place>>;
+
+fn calls_of_data(program: &Program, info: &DebugInfo) -> CallsOfData {
     let is_inlined = |scope: &&Scope| matches!(scope.kind, ScopeKind::Inlined { .. });
-    let code: BTreeSet<u32> = info.scopes.iter().filter(is_inlined).flat_map(|scope| scope.code.iter().cloned().flatten()).collect();
+    let ranges = info.scopes.iter().filter(is_inlined).flat_map(|scope| &scope.code);
+    // The branch before a range may belong to the call too.
+    let code: BTreeSet<u32> = ranges.flat_map(|range| range.start.saturating_sub(1)..range.end).collect();
     let place = |call: CallInPlace| Place { at: call.place(), scope: call.scope };
     let calls = |pc: u32| (pc, calls_at(program, Some(info), Pc(pc)).into_iter().map(place).collect());
     code.into_iter().filter(|pc| !program.inlined_calls.contains_key(&Pc(*pc))).map(calls).collect()
+}
+
+/// The place of an instruction, and those of the calls around it, innermost first.
+fn places(program: &Program, calls: &CallsOfData, pc: Pc) -> impl Iterator<Item = Place> {
+    let of_loc = program.source_places(pc).map(|at| Place { at, scope: None });
+    of_loc.chain(calls.get(&pc.0).into_iter().flatten().copied())
 }
 
 /// A line of a file.
@@ -136,8 +146,7 @@ struct Wanted<'a> {
     program: &'a Program,
     files: &'a [u32],
     line: u32,
-    /// As [`calls_of_data`] has them.
-    calls_of_data: BTreeMap<u32, Vec<Place>>,
+    calls_of_data: CallsOfData,
 }
 
 impl Wanted<'_> {
@@ -145,10 +154,8 @@ impl Wanted<'_> {
         self.files.contains(&place.at.file) && place.at.line == self.line
     }
 
-    /// The place of an instruction, and those of the calls around it, innermost first.
     fn places(&self, pc: Pc) -> impl Iterator<Item = Place> {
-        let of_loc = self.program.source_places(pc).map(|at| Place { at, scope: None });
-        of_loc.chain(self.calls_of_data.get(&pc.0).into_iter().flatten().copied())
+        places(self.program, &self.calls_of_data, pc)
     }
 
     fn is_on_line(&self, pc: u32) -> bool {

@@ -75,8 +75,8 @@ impl<'a> Descriptions<'a> {
             (false, Some(first)) => (first, text.first.as_mut()),
             _ => (&finding.second, text.second.as_mut()),
         };
-        if let (Some(described), Some(texts)) = (described.as_deref_mut(), context.source_texts) {
-            described.site.add_text(context.program(), texts);
+        if let Some(described) = described.as_deref_mut() {
+            described.site.add_text(context);
         }
         let context = context.refocused(focus(side));
         let Some(memory) = &finding.memory else { return };

@@ -2,6 +2,7 @@
 
 use super::contracted::{ContractionNote, contraction_note};
 use crate::debug::eval_context::EvalContext;
+use crate::debug::inlined;
 use crate::program::{Pc, Program};
 
 /// The PTX line and the source line of an instruction.
@@ -38,13 +39,11 @@ pub enum SourceFileState {
     Unnamed,
 }
 
-/// The file of the source that the instruction at `pc` comes from; of one without, the first that the module names.
-pub fn file_of_source(context: &EvalContext<'_>, pc: Pc) -> SourceFileState {
+/// The file of the source that an instruction comes from; of one without, the first that the module names.
+pub fn file_of_source(context: &EvalContext<'_>, place: &SourcePlace) -> SourceFileState {
     let program = context.program();
-    let line = program.source_line(pc);
-    let number = line.map(|line| line.file).or_else(|| program.source_files.first().map(|(number, _)| *number));
-    let named = number.and_then(|number| program.source_files.iter().find(|(other, _)| *other == number));
-    let Some((number, name)) = named else { return SourceFileState::Unnamed };
+    let of_line = place.source.as_ref().and_then(|(own, ..)| program.source_files.iter().find(|(_, name)| name == own));
+    let Some((number, name)) = of_line.or(program.source_files.first()) else { return SourceFileState::Unnamed };
     match context.source_texts.and_then(|texts| texts.file(program, *number)) {
         Some(text) => SourceFileState::Found(name.clone(), text.line_count()),
         None => SourceFileState::Missing(name.clone()),
@@ -62,18 +61,19 @@ pub struct InlineAsm {
     pub count: usize,
 }
 
-/// The source position of the instruction at `pc` in frame number `frame` of the functions in the place of calls around it, from the
-/// innermost; none if there is no such instruction.
-pub fn source_place(context: &EvalContext<'_>, pc: Pc, frame: u32) -> Option<SourcePlace> {
+/// The source position of the instruction at `pc` in a frame that `inlined` functions in the place of calls lie in; none if there is no
+/// such instruction.
+pub fn source_place(context: &EvalContext<'_>, pc: Pc, inlined: u32) -> Option<SourcePlace> {
     let program = context.program();
     let function = &program.functions[program.function_at(pc)?.index()];
     let span = program.spans.get(pc.index())?;
-    let line = program.source_places(pc).nth(frame as usize).or_else(|| program.source_line(pc));
-    let file = line.and_then(|line| program.source_files.iter().find(|(number, _)| *number == line.file));
-    let same = |pc: &u32| {
-        let places = program.source_places(Pc(*pc)).take(if frame > 0 { usize::MAX } else { 1 });
-        line.is_some_and(|line| places.into_iter().any(|other| (other.file, other.line) == (line.file, line.line)))
+    let places = |pc: Pc| match inlined {
+        0 => program.source_line(pc).into_iter().collect(),
+        _ => inlined::places_at(program, context.source_data(), pc),
     };
+    let line = places(pc).get(inlined as usize).copied().or_else(|| program.source_line(pc));
+    let file = line.and_then(|line| program.source_files.iter().find(|(number, _)| *number == line.file));
+    let same = |pc: &u32| line.is_some_and(|line| places(Pc(*pc)).iter().any(|other| (other.file, other.line) == (line.file, line.line)));
     Some(SourcePlace {
         pc,
         function: function.name.to_string(),
