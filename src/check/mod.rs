@@ -16,6 +16,8 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod base_bytes;
+
+mod call_sites;
 mod catalogue;
 mod cause_comparison;
 mod checker;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::call_sites::common_places;
 use crate::cfg::{BlockId, ControlFlow};
 use crate::flow::graph::Graph as _;
 use crate::flow::reach::closure;
@@ -65,6 +66,13 @@ impl Reachability {
             self.forward.insert((from, to), answer);
             answer
         })
+    }
+
+    /// True if a function executes `to` after `from`, without a back edge of a loop: it holds them, or calls functions that lead to them.
+    pub fn comes_after(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
+        let mut reaches = |starts: &[Pc], end: Pc| starts.iter().any(|start| self.reaches_without_back_edge(program, *start, end));
+        let common = common_places(program, [from, to]);
+        common.iter().any(|common| common.places[1].iter().any(|end| reaches(&common.places[0], *end)))
     }
 
     /// True if control can flow from `from` to `to`, also through back edges, without passing a barrier of this kind; false if they are in

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::flow::reach::closure;
 use crate::isa::Space;
 use crate::launch::{Basis, Case};
-use crate::program::{ControlOp, Effect, FuncId, Inst, Op, Pc, Program};
+use crate::program::{Effect, FuncId, Inst, Op, Pc, Program};
 
 /// The number of accesses to shared or global memory that a run did not execute, if some of them write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -37,11 +37,7 @@ impl NeverRan {
 }
 
 fn callees(program: &Program, function: usize) -> Vec<usize> {
-    let called = |pc: u32| {
-        let Op::Control(ControlOp::Call { call, .. }) = program.code[pc as usize].op else { return None };
-        program.calls[call].target.direct().map(FuncId::index)
-    };
-    program.functions[function].code.clone().filter_map(called).collect()
+    program.direct_calls(FuncId::new(function)).map(|(_, callee)| callee.index()).collect()
 }
 
 /// True if an instruction accesses memory that other threads can access.

@@ -110,10 +110,11 @@ impl Site {
         Ok(Self { text, thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) })
     }
 
-    /// The site with the text of its line of the source, and the calls that lead there if debug data alone knows them.
+    /// The site with the text of its line of the source, and with the calls that lead there if only they are of the user's source: debug
+    /// data knows those of inlined functions, and `context`, whose focused thread is there, the others.
     pub(in crate::debug) fn add_text(&mut self, context: &EvalContext<'_>) {
         let program = context.program();
-        let places = places_with_user(context, self.pc);
+        let places = places_with_callers(context, self.pc);
         let sources: Vec<FileLine> = places.iter().filter_map(|place| FileLine::of(program, *place)).collect();
         self.source = shown_source(&sources);
         self.lines = ptx_line(program, self.pc).into_iter().chain(sources).collect();
@@ -139,6 +140,27 @@ fn places_with_user(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
     let of_loc: Vec<SourceLine> = program.source_places(pc).collect();
     let lines: Vec<FileLine> = of_loc.iter().filter_map(|place| FileLine::of(program, *place)).collect();
     if lines.is_empty() || lines.iter().any(is_of_user) { of_loc } else { inlined::places_at(program, context.source_data(), pc) }
+}
+
+/// The same, with the places of the calls that have led the focused thread to the function of the instruction where no line of the function
+/// is of the user's.
+fn places_with_callers(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
+    let program = context.program();
+    let is_of_user = |places: &[SourceLine]| places.iter().filter_map(|place| FileLine::of(program, *place)).any(|line| is_of_user(&line));
+    let places = places_with_user(context, pc);
+    let Ok(frames) = context.frames() else { return places };
+    let is_here = frames.first().is_some_and(|frame| program.function_at(frame.position()) == program.function_at(pc));
+    if places.is_empty() || is_of_user(&places) || !is_here {
+        return places;
+    }
+    let mut with_callers = places.clone();
+    for frame in frames.iter().filter(|frame| frame.inlined == 0).skip(1) {
+        with_callers.extend(places_with_user(context, frame.position()));
+        if is_of_user(&with_callers) {
+            return with_callers;
+        }
+    }
+    places
 }
 
 /// A line and the calls that lead to it, as one place: a line of a header has its call site; within one file the line is enough.

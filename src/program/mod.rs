@@ -556,6 +556,15 @@ impl Program {
         self.functions_by_code[..after].last().filter(|id| code(id).contains(&pc.0)).copied()
     }
 
+    /// The calls of functions by their names in the code of `function`, with the callees.
+    pub fn direct_calls(&self, function: FuncId) -> impl Iterator<Item = (Pc, FuncId)> + '_ {
+        let code = self.functions[function.index()].code.clone().map(Pc);
+        code.filter_map(|pc| {
+            let Op::Control(ControlOp::Call { call, .. }) = self.code[pc.index()].op else { return None };
+            Some((pc, self.calls[call].target.direct()?))
+        })
+    }
+
     /// The line of the PTX text with the statement at `pc`; 0 if there is no such instruction.
     pub fn line(&self, pc: Pc) -> u32 {
         self.spans.get(pc.index()).map_or(0, |span| self.sources_text.file(span.source).line_of(span.start))

@@ -25,7 +25,9 @@ pub(super) fn pass_in_calls(module: &mut ModuleBuilder<'_>) -> Result<(), Diagno
     if module.registers.is_empty() && module.local_bytes() == 0 {
         return Ok(());
     }
-    let callees: Vec<BTreeSet<usize>> = module.program.functions.iter().map(|function| callees(&module.program, function)).collect();
+    let program = &module.program;
+    let called = |function| program.direct_calls(FuncId::new(function)).map(|(_, callee)| callee.index()).collect();
+    let callees: Vec<BTreeSet<usize>> = (0..program.functions.len()).map(called).collect();
     check_calls(&module.program, &callees)?;
     let direct = module.program.functions.iter().zip(&module.module_slots).map(|(function, slots)| used_by(function, *slots)).collect();
     let calls: Vec<(u32, u32)> =
@@ -54,19 +56,6 @@ impl Analysis for Used {
 
     /// The identity: a caller needs all registers that its callees use.
     fn transfer(&self, _: usize, _: &mut Self::Fact) {}
-}
-
-/// The functions that `function` calls.
-fn callees(program: &Program, function: &Function) -> BTreeSet<usize> {
-    let code = &program.code[function.code.start as usize..function.code.end as usize];
-    let called = code.iter().filter_map(|inst| {
-        let Op::Control(ControlOp::Call { call, .. }) = inst.op else { return None };
-        match &program.calls[call].target {
-            CallTarget::Direct(callee) => Some(callee.index()),
-            CallTarget::Indirect { .. } => None,
-        }
-    });
-    called.collect()
 }
 
 /// The registers of the module that the code of `function` uses; `declared` is the number of module registers at its declaration.

@@ -14,7 +14,10 @@ use crate::check::lane_text::lanes_do;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, BARRIER_DIVERGENCE, BARRIER_EXITED};
-use crate::machine::{BARRIERS, Barrier, BlockId, IssuePoint, LANES, LaneMask, LaunchEnd, SyncEvent, UnfinishedBlock, UnfinishedWarp};
+use crate::check::sync::mask;
+use crate::machine::{
+    BARRIERS, Barrier, BlockId, IssuePoint, LANES, LaneMask, LaunchEnd, SyncEvent, UnfinishedBlock, UnfinishedGroup, UnfinishedWarp,
+};
 use crate::program::{Pc, Program};
 
 /// The number of the barrier of the cluster, after those of the block.
@@ -146,14 +149,22 @@ impl BlockBarriers {
     }
 
     /// No warp can make progress: reports the barriers whose phase can never complete.
-    pub fn deadlock(&self, block: &UnfinishedBlock, to: &mut Reporter<'_>) {
+    pub fn deadlock(&self, block: &UnfinishedBlock, reachability: &mut Reachability, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
             for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
                 let Some(warp) = block.warps.get(arrived.point.warp.index()) else { continue };
                 let of_warp = phase.iter().filter(|other| other.point.warp == arrived.point.warp);
                 let here = of_warp.fold(LaneMask::NONE, |lanes, other| lanes | other.lanes);
                 let missing = warp.live & !here;
-                if !missing.is_empty() {
+                // One that comes before the barrier; after it the barrier is what some lanes leave out.
+                let mut is_at_mask = |group: &&UnfinishedGroup| {
+                    let waits = group.has_mask && group.lanes.intersects(missing) && group.state.members().intersects(here);
+                    waits && reachability.comes_after(to.program, group.current_pc, arrived.point.pc)
+                };
+                if let Some(group) = warp.groups.iter().find(|group| is_at_mask(group)) {
+                    let side = Side::new(arrived.point, here, SideAction::Synchronize);
+                    to.report(mask::waiting_for_lanes_at_barrier(group, side, &barrier_name(*id), to.program));
+                } else if !missing.is_empty() {
                     to.report(waits_for(*id, arrived, here, warp, missing, to.program));
                 }
             }
@@ -220,13 +231,17 @@ fn count_too_large(id: u32, arrived: &ArrivedLanes, threads: u32) -> Finding {
     Finding::new(BARRIER_COUNT, Side::new(arrived.point, arrived.lanes, SideAction::Synchronize), why, fix)
 }
 
+fn barrier_name(id: u32) -> String {
+    if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
+}
+
 /// The finding for an aligned barrier that part of a warp executes, with its fix.
 fn divergence(id: u32, arrived: &ArrivedLanes, here: LaneMask, others: &str) -> Finding {
     let why = format!(
         "only {} of warp {} came to this aligned {}; {others}. All lanes of a warp must execute it together",
         here.describe(),
         arrived.point.warp,
-        if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
+        barrier_name(id)
     );
     let whose = if id == CLUSTER { "cluster" } else { "block" };
     let fix = format!("move the barrier out of the branch, so that all threads of the {whose} reach it");
@@ -301,10 +316,10 @@ impl Barriers {
     }
 
     /// No warp can make progress.
-    pub fn deadlock(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
+    pub fn deadlock(&self, end: &LaunchEnd, reachability: &mut Reachability, to: &mut Reporter<'_>) {
         for block in &end.blocks {
             let barriers = self.blocks.iter().flatten().find(|(number, _)| *number == block.id.number);
-            barriers.into_iter().for_each(|(_, barriers)| barriers.deadlock(block, to));
+            barriers.into_iter().for_each(|(_, barriers)| barriers.deadlock(block, reachability, to));
         }
     }
 }

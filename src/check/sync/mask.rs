@@ -167,6 +167,8 @@ fn not_in_mask(mask_use: &MaskUse) -> Finding {
     Finding::new(SYNC_MEMBERMASK, Side::new(mask_use.point, lanes, SideAction::Synchronize), why, fix)
 }
 
+const ONLY_THOSE_THAT_COME: &str = "include in each mask only the lanes that reach that instruction";
+
 const SAME_MASK: &str = "give all lanes that meet there the same mask, which names just them";
 
 fn differing_masks(first: &MaskUse, second: &MaskUse) -> Finding {
@@ -218,9 +220,22 @@ fn waiting_for_each_other(one: (&MaskUse, bool), other: (&MaskUse, bool), live: 
     };
     let why = format!("{}, and {}: each waits for the other", described(one), described(other));
     let fix = match one.1 && other.1 {
-        true => "include in each mask only the lanes that reach that instruction",
+        true => ONLY_THOSE_THAT_COME,
         false => "have all lanes of the warp execute the instruction together: move it out of the branch",
     };
     let finding = Finding::new(SYNC_MEMBERMASK, one.0.side(), why, fix.to_string());
     Finding { first: Some(other.0.side()), ..finding }
+}
+
+/// No warp can make progress: lanes of a group wait, at an instruction with a mask, for lanes that wait for them at an aligned barrier.
+pub(super) fn waiting_for_lanes_at_barrier(group: &UnfinishedGroup, at_barrier: Side, barrier: &str, program: &Program) -> Finding {
+    let (members, others) = (group.state.members(), at_barrier.lanes);
+    let why = format!(
+        "{} at {} for {} of the mask {members:#010x}, and those wait at this {barrier}: each waits for the other",
+        lanes_do(group.lanes, "wait"),
+        program.place(group.current_pc),
+        (members & others).describe()
+    );
+    let waiting = Side::new(IssuePoint { pc: group.current_pc, ..at_barrier.point }, group.lanes, SideAction::Synchronize);
+    Finding { first: Some(waiting), ..Finding::new(SYNC_MEMBERMASK, at_barrier, why, ONLY_THOSE_THAT_COME.to_string()) }
 }

@@ -115,7 +115,7 @@ impl Checker for SyncChecker {
 
     fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>) {
         if end.is_deadlocked {
-            self.barriers.deadlock(end, to);
+            self.barriers.deadlock(end, &mut self.reachability, to);
             end.blocks.iter().for_each(|block| mask::deadlock(block, end.tick, to));
             self.mbarriers.deadlock(end, to);
         } else {

@@ -66,6 +66,7 @@ pub fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     assigner.argument = &value;
     let has_steps = target.has_steps() || new.has_steps();
     let new = new.stepped(&mut assigner)?;
+    let of_one_lane = target.has_lanes().then(|| one_for_all(&assigner.context.session.eval_context(), &new, &value.text)).flatten();
     // `x += 1` is `x = (x) + (1)`.
     let new = stepped.combined(operator, &new).unwrap_or(new);
     let new = match assigner.value(&new)? {
@@ -76,6 +77,7 @@ pub fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     assigner.argument = &place;
     assigner.give(&stepped, &new, &value)?;
     let Assigner { kept, note, .. } = assigner;
+    let note = note.or(of_one_lane);
     if context.session.variable_to_set(&place.text).is_some() {
         return Ok(kept_value(context, place.text, &new));
     }
@@ -87,6 +89,16 @@ pub fn assign(context: &mut Context<'_>, argument: &ArgumentText) -> Answer {
     let (in_flight, bytes) = (super::looking::in_flight(context, &what), super::looking::array_note(context, &what, "set"));
     let changed = Outcome::Value { in_flight, bytes, what: what.text, value, undefined, unrounded_uses: None };
     Ok(with_kept(kept, with_note(note, changed)))
+}
+
+/// What the user may not expect of `x@* = i`: all lanes are given the `i` of the focused one, though others have another.
+fn one_for_all(context: &EvalContext<'_>, value: &Expression, text: &str) -> Option<String> {
+    let of_each = Expression::parse(&format!("({text})@*")).ok().filter(|_| !value.has_lanes())?;
+    let Ok(Value::Lanes(lanes)) = of_each.evaluate(context) else { return None };
+    let focused = context.focus.lane as usize % lanes.bits.len();
+    let differs = lanes.mask.contains(focused) && lanes.mask.iter().any(|lane| lanes.bits[lane] != lanes.bits[focused]);
+    let own = if value.is_name() { format!("{text}@*") } else { format!("({text})@*") };
+    differs.then(|| format!("  each of these lanes gets the {text} of lane {focused}; {own} is each lane's own"))
 }
 
 /// What makes the assignments of a command.

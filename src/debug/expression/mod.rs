@@ -80,6 +80,11 @@ impl Expression {
         Evaluator::new(context).root(&self.root)
     }
 
+    /// True if it is about some lanes, as `x@*` is.
+    pub fn has_lanes(&self) -> bool {
+        self.root.lanes().is_some()
+    }
+
     /// The number that it is for the focused lane.
     ///
     /// # Errors

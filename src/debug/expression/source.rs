@@ -64,7 +64,10 @@ impl<'a> Evaluator<'a> {
 
     /// That nothing is called `name`, with what was probably meant.
     pub fn unknown(&self, name: &str) -> Reason {
-        let hint = || self.frame_with(name).or_else(|| scope::hint(&self.context, name)).or_else(|| self.enumerators_elsewhere(name));
+        // Variables are those of a thread that is in the kernel.
+        let no_thread = || self.frame.as_ref().err().map(ToString::to_string);
+        let similar = || scope::hint(&self.context, name).or_else(|| self.enumerators_elsewhere(name));
+        let hint = || self.frame_with(name).or_else(similar).or_else(no_thread);
         Reason::Unknown { name: name.to_string(), hint: self.has_hints.then(hint).flatten() }
     }
 

@@ -175,7 +175,11 @@ pub(super) fn assign(expression: &Expression, context: &EvalContext<'_>, value: 
         let referent = evaluator.referent(root)?;
         return edits(expression, &evaluator, referent, &scalar, context.focus.lane);
     };
-    let mask = evaluator.lanes_for(root, requested)?;
+    let mask = match value {
+        // `x@* = x@* + 1` is about the lanes that have a value.
+        Value::Lanes(lanes) if requested == LaneMask::ALL => evaluator.lanes_for(root, lanes.mask)?,
+        _ => evaluator.lanes_for(root, requested)?,
+    };
     let (mut all, mut first) = (Vec::new(), None);
     for lane in mask.iter() {
         let edits_of_lane = evaluator.in_lane(root, lane, |evaluator| {

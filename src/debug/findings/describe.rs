@@ -75,10 +75,10 @@ impl<'a> Descriptions<'a> {
             (false, Some(first)) => (first, text.first.as_mut()),
             _ => (&finding.second, text.second.as_mut()),
         };
-        if let Some(described) = described.as_deref_mut() {
-            described.site.add_text(context);
-        }
         let context = context.refocused(focus(side));
+        if let Some(described) = described.as_deref_mut() {
+            described.site.add_text(&context);
+        }
         let Some(memory) = &finding.memory else { return };
         let named = Named::new(&context, memory);
         if let Some(described) = described {

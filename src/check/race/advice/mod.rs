@@ -1,5 +1,6 @@
 //! Advice on how to order a race, in the terms of the kernel's language. It has not been tried, so it is worded as a proposal.
 
+mod fences;
 mod function_analysis;
 mod language;
 mod synchronization;

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 
+use super::fences::fence_between;
 use super::language::{Construct, Language, line};
 use crate::base::WarpId;
 use crate::cfg::is_lock_loop;
@@ -235,15 +236,8 @@ impl RaceChecker {
             })
     }
 
-    /// A fence on a path from one instruction to another.
     fn fence_between(&mut self, from: Pc, to: Pc) -> Option<(Pc, Scope)> {
-        let code = self.program.functions[self.program.function_at(from)?.index()].code.clone();
-        let fences: Vec<(Pc, Scope)> =
-            code.map(Pc).filter_map(|at| Some((at, self.program.code[at.index()].op.memory_fence()?.1))).collect();
-        let Self { program, reachability, .. } = self;
-        fences.into_iter().find(|(at, _)| {
-            reachability.reaches_without_back_edge(program, from, *at) && reachability.reaches_without_back_edge(program, *at, to)
-        })
+        fence_between(&self.program, &mut self.reachability, from, to)
     }
 
     /// The instructions whose scope does not include both threads: of each side the access or the fence.

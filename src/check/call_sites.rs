@@ -1,0 +1,44 @@
+//! Where functions execute instructions of other ones: at the calls that lead there. A compiler for debuggers calls functions of the toolkit
+//! in which atomics, fences and shuffles stand.
+
+use std::collections::BTreeSet;
+
+use crate::program::{FuncId, Pc, Program};
+
+/// The places of two instructions in a function that executes both.
+pub(super) struct CommonPlaces {
+    /// The function.
+    pub function: FuncId,
+    /// Of each instruction: itself, or the calls that lead to it.
+    pub places: [Vec<Pc>; 2],
+}
+
+/// The places of two instructions in all functions that execute both.
+pub(super) fn common_places(program: &Program, pcs: [Pc; 2]) -> Vec<CommonPlaces> {
+    let [one, other] = pcs.map(|pc| program.function_at(pc).map_or(BTreeSet::new(), |function| leading_to(program, function)));
+    let places = |function: FuncId| CommonPlaces {
+        function,
+        places: [(pcs[0], &one), (pcs[1], &other)].map(|(pc, leading)| places(program, function, pc, leading)),
+    };
+    one.intersection(&other).map(|function| places(*function)).collect()
+}
+
+/// A function, and those whose calls lead to it.
+fn leading_to(program: &Program, function: FuncId) -> BTreeSet<FuncId> {
+    let mut leading = BTreeSet::from([function]);
+    loop {
+        let all = (0..program.functions.len()).map(FuncId::new).filter(|caller| !leading.contains(caller));
+        let more: Vec<FuncId> = all.filter(|caller| program.direct_calls(*caller).any(|(_, callee)| leading.contains(&callee))).collect();
+        if more.is_empty() {
+            return leading;
+        }
+        leading.extend(more);
+    }
+}
+
+fn places(program: &Program, function: FuncId, pc: Pc, leading: &BTreeSet<FuncId>) -> Vec<Pc> {
+    if program.function_at(pc) == Some(function) {
+        return vec![pc];
+    }
+    program.direct_calls(function).filter(|(_, callee)| leading.contains(callee)).map(|(call, _)| call).collect()
+}
