@@ -1,8 +1,10 @@
 //! One warp's part of a `wgmma.mma_async`: its operands are gathered from registers and shared memory, multiplied, and scattered
 //! to the accumulators.
 
-use super::tiles::TileElements;
-use crate::isa::{ScalarType, SharedTile, Sparsity};
+use std::cell::Cell;
+
+use super::tiles::{ColumnsForm, LastColumns, flip_signs, rows_of_a};
+use crate::isa::Sparsity;
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::machine::state::memory::Pages;
@@ -15,6 +17,11 @@ use crate::program::{Program, Src, SrcKind, WgmmaA};
 
 /// The columns of D that are computed together: what belongs to them stays in the nearest cache.
 const COLUMNS: usize = 32;
+
+thread_local! {
+    /// B of the last multiplications of a thread.
+    static LAST_B: Cell<Option<Box<LastColumns>>> = const { Cell::new(None) };
+}
 
 /// The sources of a multiplication except registers.
 pub struct WgmmaSources<'a> {
@@ -33,30 +40,28 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
     let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.prepared.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
-        (WgmmaA::Shared(..), Some(tile)) => {
-            let mut of_tile = TileElements::default();
-            of_tile.read_by_index(tile, a_type.bits(), sources.shared);
-            of_tile.elements
-        }
+        (WgmmaA::Shared(..), Some(tile)) => rows_of_a(tile, a_type.bits(), sources.shared),
         (WgmmaA::Shared(..), None) => Vec::new(),
         (WgmmaA::Registers(fragments), _) => {
             let values: Vec<_> = fragments.iter().map(|source| value(*source, wgmma.frame, registers, sources)).collect();
             table.a.elements(&values.iter().collect::<Vec<_>>())
         }
     };
-    negate(&mut a, a_type, op.negate_a);
+    if op.negate_a {
+        flip_signs(&mut a, a_type.bits());
+    }
     let d_bits = table.d.bits;
     let mut results = vec![[0; LANES]; values_of_d.len()];
-    let (mut of_b, mut c, mut first) = (TileElements::default(), Vec::new(), 0);
-    while first < product.n {
-        let part = Product { n: (product.n - first).min(if op.metadata.is_none() { COLUMNS } else { product.n }), ..*product };
-        let tile = SharedTile { first: wgmma.b.first + first as u32, count: part.n as u32, ..wgmma.b };
-        of_b.read_by_k(tile, b_type.bits(), sources.shared);
-        let b = &mut of_b.elements;
-        negate(b, b_type, op.negate_b);
+    let part = if op.metadata.is_none() { COLUMNS.min(product.n) } else { product.n };
+    let form = ColumnsForm { tile: wgmma.b, bits: b_type.bits(), negated: op.negate_b, part: part as u32 };
+    let mut last_b = LAST_B.take().unwrap_or_default();
+    let (mut c, mut with_merged) = (Vec::new(), Vec::new());
+    for (b, first) in last_b.read(form, sources.shared).iter().zip((0..product.n).step_by(part)) {
+        let part = Product { n: part.min(product.n - first), ..*product };
         let sparse_rows = op.metadata.map(|(_, selector)| {
             let sparsity = Sparsity::new(op.shape, a_type);
-            sparse_rows(sparsity, (&wgmma.metadata, selector), &part, b)
+            with_merged.clone_from(b);
+            sparse_rows(sparsity, (&wgmma.metadata, selector), &part, &mut with_merged)
         });
         let registers = pairs::of_columns(first..first + part.n, d_bits);
         if wgmma.accumulates {
@@ -65,11 +70,11 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
             c.clear();
             c.resize(part.m * part.n, 0);
         }
-        let operands = Operands { a: &a, b, sparse_rows: sparse_rows.as_deref() };
-        c = multiply(sources.prepared.simd, &part, operands, c);
+        let b = if sparse_rows.is_some() { &with_merged } else { b };
+        c = multiply(sources.prepared.simd, &part, Operands { a: &a, b, sparse_rows: sparse_rows.as_deref() }, c);
         pairs::set_registers(&c, part.n, d_bits, &mut results[registers]);
-        first += part.n;
     }
+    LAST_B.set(Some(last_b));
     results
 }
 
@@ -81,11 +86,4 @@ fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &WgmmaSo
         SrcKind::Special(_) => None,
     };
     value.copied().unwrap_or([0; LANES])
-}
-
-/// Flips the signs of elements.
-fn negate(elements: &mut [u32], ty: ScalarType, negated: bool) {
-    if negated {
-        elements.iter_mut().for_each(|element| *element ^= 1 << (ty.bits() - 1));
-    }
 }

@@ -4,39 +4,97 @@ use crate::base::shuffle;
 use crate::isa::{CHUNK, Major, SharedTile};
 use crate::machine::state::memory::{PAGE_BYTES, Pages};
 
-/// The elements of one tile after the other, in memory that is used again.
-#[derive(Default)]
-pub struct TileElements {
-    /// The bytes of the tile's chunks, in order.
-    bytes: Vec<u8>,
-    /// The elements, of 8, 16 or 32 bits.
-    pub elements: Vec<u32>,
+/// The elements of A in `tile`, of 8, 16 or 32 bits, row-major: for each row index, the elements of K.
+pub fn rows_of_a(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
+    let (mut bytes, mut elements) = (Vec::new(), Vec::new());
+    read_bytes(tile, shared, &mut bytes);
+    set_elements(tile, bits, ElementOrder::ByIndex, &bytes, &mut elements);
+    elements
 }
 
-impl TileElements {
-    /// Reads the elements of A, row-major: for each row index, the elements of K.
-    pub fn read_by_index(&mut self, tile: SharedTile, bits: u32, shared: &Pages) {
-        self.read(tile, bits, ElementOrder::ByIndex, shared);
-    }
+/// The elements of B of the last multiplications: the warps of a warpgroup multiply by the same, one after the other.
+#[derive(Default)]
+pub struct LastColumns {
+    /// Some of them, the earliest first.
+    last: Vec<Columns>,
+    /// The bytes that are compared with theirs.
+    bytes: Vec<u8>,
+}
 
-    /// Reads the elements of B, row-major: for each k, the elements of all column indices.
-    pub fn read_by_k(&mut self, tile: SharedTile, bits: u32, shared: &Pages) {
-        self.read(tile, bits, ElementOrder::ByK, shared);
-    }
+/// B of a multiplication.
+struct Columns {
+    form: ColumnsForm,
+    /// The bytes of the tile's chunks, in order.
+    bytes: Vec<u8>,
+    /// The elements of some columns, and of as many after them, and so on: for each k, those of all of these columns.
+    parts: Vec<Vec<u32>>,
+}
 
-    fn read(&mut self, tile: SharedTile, bits: u32, order: ElementOrder, shared: &Pages) {
-        let Self { bytes, elements } = self;
-        read_bytes(tile, shared, bytes);
-        if let (Major::K, ElementOrder::ByK, 16) = (tile.major, order, bits) {
-            transpose_halves(bytes, (tile.bytes / CHUNK) as usize, elements);
-            return;
+/// What the elements of B depend on beside the bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ColumnsForm {
+    /// The place of B.
+    pub tile: SharedTile,
+    /// The bits of an element: 8, 16 or 32.
+    pub bits: u32,
+    /// True if the signs are flipped.
+    pub negated: bool,
+    /// The columns of a part; the last may have less.
+    pub part: u32,
+}
+
+impl LastColumns {
+    /// Multiplications that are kept: those of a wgmma-group have the B of one step of K each.
+    const KEPT: usize = 8;
+
+    /// The elements, by parts.
+    pub fn read(&mut self, form: ColumnsForm, shared: &Pages) -> &[Vec<u32>] {
+        read_bytes(form.tile, shared, &mut self.bytes);
+        let known = self.last.iter().position(|columns| columns.form == form);
+        if let Some(known) = known.filter(|known| self.last[*known].bytes == self.bytes) {
+            return &self.last[known].parts;
         }
-        *elements = match bits {
-            8 => ordered(tile, order, bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
-            16 => ordered(tile, order, bytes, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
-            _ => ordered(tile, order, bytes, |word| u32::from_le_bytes(*word)),
-        };
+        let oldest = || (self.last.len() == Self::KEPT).then_some(0);
+        let replaced = known.or_else(oldest).map(|number| self.last.remove(number));
+        let mut columns = replaced.unwrap_or(Columns { form, bytes: Vec::new(), parts: Vec::new() });
+        columns.set(form, &mut self.bytes);
+        self.last.push(columns);
+        self.last.last().map_or(&[], |columns| &columns.parts)
     }
+}
+
+impl Columns {
+    /// Sets the elements to those in `bytes`, which are exchanged for the former ones.
+    fn set(&mut self, form: ColumnsForm, bytes: &mut Vec<u8>) {
+        std::mem::swap(&mut self.bytes, bytes);
+        self.form = form;
+        let ColumnsForm { tile, bits, negated, part } = form;
+        self.parts.resize_with(tile.count.div_ceil(part) as usize, Vec::new);
+        for (bytes, elements) in self.bytes.chunks((part * tile.bytes) as usize).zip(&mut self.parts) {
+            set_elements(tile, bits, ElementOrder::ByK, bytes, elements);
+            if negated {
+                flip_signs(elements, bits);
+            }
+        }
+    }
+}
+
+/// Flips the signs of elements of so many bits.
+pub fn flip_signs(elements: &mut [u32], bits: u32) {
+    elements.iter_mut().for_each(|element| *element ^= 1 << (bits - 1));
+}
+
+/// Sets `to` to the elements in the bytes of the tile's chunks, or of some in a row.
+fn set_elements(tile: SharedTile, bits: u32, order: ElementOrder, bytes: &[u8], to: &mut Vec<u32>) {
+    if let (Major::K, ElementOrder::ByK, 16) = (tile.major, order, bits) {
+        transpose_halves(bytes, (tile.bytes / CHUNK) as usize, to);
+        return;
+    }
+    *to = match bits {
+        8 => ordered(tile, order, bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
+        16 => ordered(tile, order, bytes, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
+        _ => ordered(tile, order, bytes, |word| u32::from_le_bytes(*word)),
+    };
 }
 
 /// The order of elements: by index (M or N) or by K first.
