@@ -1,5 +1,5 @@
-//! Where functions execute instructions of other ones: at the calls that lead there. A compiler for debuggers calls functions of the toolkit
-//! in which atomics, fences and shuffles stand.
+//! Where functions execute instructions of other ones: at the calls that lead there. A compiler for debuggers calls functions of the
+//! toolkit in which atomics, fences and shuffles stand.
 
 use std::collections::BTreeSet;
 

@@ -78,8 +78,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Executes until the focused lane stands on another line: of the source language where .loc names lines, else of PTX ('set \
             step-by ptx' steps lines of PTX always). Steps into calls, up to the body of the function, and after a return on to the next \
             line. If other lanes of a diverged warp run first, the step ends where they stand and focuses one of them; after 'set \
-            divergent-step wait' it goes on until the focused lane has run. 'step program' and 'next program' take every warp of the block to \
-            another line, one after the other.",
+            divergent-step wait' it goes on until the focused lane has run. 'step program' and 'next program' take every warp of the \
+            block to another line, one after the other.",
         examples: &["step", "s 3", "step lane"],
         repeats: Repeat::Same,
         handler: |context, call| handler::step(context, call, Step::Line, false, Direction::Forward),

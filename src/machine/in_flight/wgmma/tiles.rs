@@ -79,7 +79,7 @@ impl Columns {
     }
 }
 
-/// Flips the signs of elements of so many bits.
+/// Flips the signs of elements of N bits.
 pub fn flip_signs(elements: &mut [u32], bits: u32) {
     elements.iter_mut().for_each(|element| *element ^= 1 << (bits - 1));
 }

@@ -47,8 +47,19 @@ pub struct ElementTable {
     pub bits: u32,
     /// Elements of all tiles of the matrix.
     pub size: usize,
-    /// The columns, if the lanes hold [`pairs`] of them.
-    pub columns_of_pairs: Option<usize>,
+    /// How the lanes hold them.
+    pub order: ElementOrder,
+}
+
+/// How the lanes hold the elements of a fragment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementOrder {
+    /// As [`pairs`] of columns, of which there are as many.
+    Pairs(usize),
+    /// Rows of one of eight columns.
+    ColumnsOfB,
+    /// As the index says.
+    Other,
 }
 
 impl MatrixTables {
@@ -114,18 +125,29 @@ impl ElementTable {
         let (per_register, bits, columns) = (fragment.per_register() as usize, fragment.ty.bits(), columns as usize);
         let are_pairs = index.len() == size && size == 16 * columns && per_register * bits as usize == 32 && bits >= 8;
         let is_pair = |(at, position): (usize, &u16)| usize::from(*position) == pairs::index(columns, bits, at / LANES, at % LANES);
-        let columns_of_pairs = (are_pairs && index.iter().enumerate().all(is_pair)).then_some(columns);
-        Self { index, per_register, bits, size, columns_of_pairs }
+        let is_in_b = |(at, position): (usize, &u16)| usize::from(*position) == pairs::index_in_b(bits, at / LANES, at % LANES);
+        let is_whole = index.len() == size && per_register * bits as usize == 32;
+        let order = match () {
+            () if are_pairs && index.iter().enumerate().all(is_pair) => ElementOrder::Pairs(columns),
+            () if is_whole && index.iter().enumerate().all(is_in_b) => ElementOrder::ColumnsOfB,
+            () => ElementOrder::Other,
+        };
+        Self { index, per_register, bits, size, order }
     }
 
     /// The elements in registers, row by row. If several registers hold an element, the first is used.
     pub fn elements(&self, registers: &[&PerLane<u32>]) -> Vec<u32> {
-        if let Some(columns) = self.columns_of_pairs {
-            let mut elements = Vec::new();
-            pairs::rows(registers, columns, self.bits, &mut elements);
-            return elements;
+        let mut elements = Vec::new();
+        match self.order {
+            ElementOrder::Pairs(columns) => pairs::rows(registers, columns, self.bits, &mut elements),
+            ElementOrder::ColumnsOfB => pairs::rows_of_b(registers, self.bits, &mut elements),
+            ElementOrder::Other => self.set_by_index(registers, &mut elements),
         }
-        let mut elements = vec![0; self.size];
+        elements
+    }
+
+    fn set_by_index(&self, registers: &[&PerLane<u32>], elements: &mut Vec<u32>) {
+        elements.resize(self.size, 0);
         let mask = u32::MAX >> (32 - self.bits);
         for (number, positions) in self.index.as_chunks::<LANES>().0.iter().enumerate().rev() {
             let Some(words) = registers.get(number / self.per_register) else { continue };
@@ -134,14 +156,13 @@ impl ElementTable {
                 elements[usize::from(*position)] = *word >> shift & mask;
             }
         }
-        elements
     }
 
     /// The registers that hold elements, which are row by row.
     pub fn registers(&self, elements: &[u32]) -> Vec<PerLane<u32>> {
         let positions = self.index.as_chunks::<LANES>().0;
         let mut registers = vec![[0; LANES]; positions.len() / self.per_register];
-        if let Some(columns) = self.columns_of_pairs.filter(|_| self.bits >= 16) {
+        if let (ElementOrder::Pairs(columns), 16..) = (self.order, self.bits) {
             pairs::set_registers(elements, columns, self.bits, &mut registers);
             return registers;
         }

@@ -3,6 +3,8 @@
 //!
 //! Lane l holds columns 2 (l mod 4) and 2 (l mod 4) + 1 of row l / 4 in every eight columns, and then those of row l / 4 + 8: in two
 //! registers of 32-bit elements, or in the halves of one. Of bytes it holds columns 4 (l mod 4) to 4 (l mod 4) + 3 in every sixteen.
+//!
+//! B of `mma` with eight columns is like such an A of eight rows, transposed: lane l holds rows of column l / 4.
 
 use std::ops::Range;
 
@@ -64,6 +66,31 @@ fn rows_of_bytes(registers: &[&PerLane<u32>], n: usize, elements: &mut [u32]) {
     }
 }
 
+/// The index of a lane's element of `bits` bits of B, row by row, in rows of eight.
+pub fn index_in_b(bits: u32, element: usize, lane: usize) -> usize {
+    let held = (u32::BITS / bits) as usize;
+    ((element / held * PAIRS + lane % PAIRS) * held + element % held) * COLUMNS + lane / PAIRS
+}
+
+/// Sets `elements` to those of B in registers, row by row, in rows of eight.
+pub fn rows_of_b(registers: &[&PerLane<u32>], bits: u32, elements: &mut Vec<u32>) {
+    let (held, mask) = ((u32::BITS / bits) as usize, u32::MAX >> (u32::BITS - bits));
+    elements.resize(registers.len() * PAIRS * held * COLUMNS, 0);
+    let rows: &mut [[u32; COLUMNS]] = elements.as_chunks_mut().0;
+    for (register, rows) in registers.iter().zip(rows.chunks_exact_mut(PAIRS * held)) {
+        let of_columns: &[[u32; PAIRS]] = register.as_chunks().0;
+        for (lane, rows) in rows.chunks_exact_mut(held).enumerate() {
+            let mut words = [0; COLUMNS];
+            for (word, of_column) in words.iter_mut().zip(of_columns) {
+                *word = of_column[lane];
+            }
+            for (element, row) in rows.iter_mut().enumerate() {
+                *row = words.map(|word| word >> (element as u32 * bits) & mask);
+            }
+        }
+    }
+}
+
 /// The registers of the elements in these columns, of which the first is a multiple of eight, and so is their number.
 pub fn of_columns(columns: Range<usize>, bits: u32) -> Range<usize> {
     let per_eight = if bits == 32 { 4 } else { 2 };
@@ -113,7 +140,7 @@ fn place(n: usize, number: usize, row: usize) -> usize {
 mod tests {
     use super::{LANES, of_columns, rows, set_registers};
     use crate::isa::{Fragment, Matrix, MatrixFamily, ScalarType, Shape};
-    use crate::machine::state::tables::matrix::ElementTable;
+    use crate::machine::state::tables::matrix::{ElementOrder, ElementTable};
 
     fn fragment(n: u32, ty: ScalarType) -> Fragment {
         Fragment { family: MatrixFamily::Wgmma, shape: Shape { m: 64, n, k: 16 }, matrix: Matrix::D, ty, swapped: false }
@@ -145,7 +172,7 @@ mod tests {
         let shape = Shape { m: 16, n: 8, k: 32 };
         let table =
             ElementTable::of(&Fragment { family: MatrixFamily::Mma, shape, matrix: Matrix::A, ty: ScalarType::E4M3, swapped: false }, 16);
-        assert_eq!((table.columns_of_pairs, table.per_register), (Some(32), 4));
+        assert_eq!((table.order, table.per_register), (ElementOrder::Pairs(32), 4));
         let mut registers = [[0; LANES]; 4];
         for (number, positions) in table.index.chunks_exact(LANES).enumerate() {
             for (lane, position) in positions.iter().enumerate() {
@@ -154,5 +181,23 @@ mod tests {
         }
         let expected: Vec<u32> = (0..512).map(|position| position * 7 % 251).collect();
         assert_eq!(table.elements(&registers.iter().collect::<Vec<_>>()), expected);
+    }
+    #[test]
+    fn elements_of_b_lie_where_the_table_of_the_fragment_says() {
+        for (ty, k) in [(ScalarType::E4M3, 32), (ScalarType::S8, 16), (ScalarType::F16, 16), (ScalarType::F16, 8), (ScalarType::TF32, 8)] {
+            let fragment = Fragment { family: MatrixFamily::Mma, shape: Shape { m: 16, n: 8, k }, matrix: Matrix::B, ty, swapped: false };
+            let table = ElementTable::of(&fragment, k);
+            assert_eq!(table.order, ElementOrder::ColumnsOfB, "{ty:?}");
+            let value = |position: usize| position as u32 * 7 % 251;
+            let mut registers = vec![[0; LANES]; table.index.len() / LANES / table.per_register];
+            for (number, positions) in table.index.chunks_exact(LANES).enumerate() {
+                for (lane, position) in positions.iter().enumerate() {
+                    let shift = (number % table.per_register) as u32 * table.bits;
+                    registers[number / table.per_register][lane] |= value(usize::from(*position)) << shift;
+                }
+            }
+            let expected: Vec<u32> = (0..8 * k as usize).map(value).collect();
+            assert_eq!(table.elements(&registers.iter().collect::<Vec<_>>()), expected, "{ty:?}");
+        }
     }
 }

@@ -149,8 +149,8 @@ impl<const N: usize> Block<N> {
             *products = sums.products(truncation, top, (a.row(row), a.scale), b);
         }
         let (tops, products) = (tops.as_flattened(), products.as_flattened());
-        if words::hold(*extremes, products) {
-            words::encode(sums, (tops, products), c.bits.as_flattened(), results.as_flattened_mut());
+        if words::hold(sums, *extremes, products) {
+            words::encode(sums, extremes.0, (tops, products), c.bits.as_flattened(), results.as_flattened_mut());
             return;
         }
         values.resize(tops.len(), 0.0);

@@ -48,6 +48,8 @@ impl Work {
 thread_local! {
     /// The working arrays of a thread: to allocate them takes longer than the arithmetic of a small product.
     static WORK: Cell<Option<Box<Work>>> = const { Cell::new(None) };
+    /// The same for fp8 elements.
+    static WIDENED: Cell<Option<Box<Widened>>> = const { Cell::new(None) };
 }
 
 /// The number of columns that are summed together if a row has at least as many.
@@ -74,15 +76,27 @@ pub fn multiply<T: Truncation>(truncation: T, product: &Product, operands: Opera
     sums
 }
 
+/// The elements of fp8 as `f16`, in the order in which they are added.
+#[derive(Default)]
+struct Widened {
+    /// A, in its own order.
+    all: Vec<u32>,
+    a: Vec<u32>,
+    b: Vec<u32>,
+    sums: Vec<u32>,
+}
+
 /// D for fp8 elements, converted to `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
 #[inline(always)]
 fn multiply_widened<T: Truncation>(truncation: T, product: &Product, operands: Operands<'_>, mut d: Vec<u32>) -> Vec<u32> {
     let (k, n) = (product.k, product.n);
     assert!(k.is_multiple_of(4), "a row of A has as many even pairs as odd ones");
-    let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
-    let order: Vec<usize> = even.chain(odd).collect();
-    let (mut all, mut a) = (vec![0; operands.a.len()], vec![0; operands.a.len()]);
-    widen(product.a, operands.a, &mut all);
+    let column = |place: usize| if place < k / 2 { place / 2 * 4 + place % 2 } else { (place - k / 2) / 2 * 4 + 2 + place % 2 };
+    let mut widened = WIDENED.take().unwrap_or_default();
+    let Widened { all, a, b, sums } = &mut *widened;
+    all.resize(operands.a.len(), 0);
+    a.resize(operands.a.len(), 0);
+    widen(product.a, operands.a, all);
     for (to, from) in a.chunks_exact_mut(k).zip(all.chunks_exact(k)) {
         let (even, odd) = to.split_at_mut(k / 2);
         let pairs = even.as_chunks_mut().0.iter_mut().zip(odd.as_chunks_mut().0);
@@ -90,28 +104,32 @@ fn multiply_widened<T: Truncation>(truncation: T, product: &Product, operands: O
             (*even, *odd) = ([*first, *second], [*third, *fourth]);
         }
     }
-    let (mut b, mut sparse_rows) = (vec![0; operands.b.len()], None);
+    b.resize(operands.b.len(), 0);
+    let mut sparse_rows = None;
     if let Some(rows) = operands.sparse_rows {
-        widen(product.b, operands.b, &mut b);
+        widen(product.b, operands.b, b);
         let in_order = sparse_rows.insert(Vec::with_capacity(rows.len()));
         for row in rows.chunks_exact(k) {
-            for column in &order {
-                in_order.push(row[*column]);
+            for place in 0..k {
+                in_order.push(row[column(place)]);
             }
         }
     } else {
         // The rows of B follow the columns of A.
-        for (to, row) in b.chunks_exact_mut(n).zip(&order) {
+        for (place, to) in b.chunks_exact_mut(n).enumerate() {
+            let row = column(place);
             widen(product.b, &operands.b[row * n..(row + 1) * n], to);
         }
     }
-    let mut sums = vec![0; d.len()];
+    sums.clear();
+    sums.resize(d.len(), 0);
     let halves = Product { a: Element::F16, b: Element::F16, ..*product };
-    let operands = Operands { a: &a, b: &b, sparse_rows: sparse_rows.as_deref() };
-    add_products(truncation, &halves, operands, product.d, &mut sums);
-    for (d, sum) in d.iter_mut().zip(sums) {
-        *d = nearest(product.d, value(product.c, *d) + value(product.d, sum));
+    let operands = Operands { a, b, sparse_rows: sparse_rows.as_deref() };
+    add_products(truncation, &halves, operands, product.d, sums);
+    for (d, sum) in d.iter_mut().zip(sums.iter()) {
+        *d = nearest(product.d, value(product.c, *d) + value(product.d, *sum));
     }
+    WIDENED.set(Some(widened));
     d
 }
 
