@@ -137,8 +137,9 @@ fn module((opcode, [d, a, b, c], is_wide, _): &Form) -> String {
     );
     for (name, count) in [("a", *a), ("b", *b), ("c", *c)] {
         for index in 0..count {
-            // Halves, bytes and floats near 1 in all types.
-            text += &format!("mad.lo.u32 %i, %t, 66051, {};\nadd.u32 %i, %i, 0x38003800;\n{start} %{name}{index}, %i;\n", 197 * index);
+            // Halves and floats between 2^-15 and 2 in all types, and bytes.
+            text += &format!("mad.lo.u32 %i, %t, 66051, {};\nand.b32 %i, %i, 0x07ff07ff;\n", 197 * index);
+            text += &format!("or.b32 %i, %i, 0x38003800;\n{start} %{name}{index}, %i;\n");
         }
     }
     text += "mov.u32 %i, 0;\nAGAIN:\n";

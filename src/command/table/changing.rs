@@ -10,9 +10,10 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Change a setting, a register or memory",
         help: "'set SETTING VALUE' changes a setting; 'show' lists them.\n\n\
             'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0..7) or of all (%r1@*), a variable, \
-            or memory. A parameter of the kernel is the same for all threads, and is changed for all of them. 'set x += 1' computes with \
-            the old value. 'set $x = VALUE' keeps a value as $x for later expressions. What was \
-            recorded after the present time may be different now: it is kept as a branch ('branches').",
+            or memory. In 'set x@* = i' all lanes get the i of the focused lane, in 'set x@* = i@*' each its own. A parameter of the \
+            kernel is the same for all threads, and is changed for all of them. 'set x += 1' computes with the old value. \
+            'set $x = VALUE' keeps a value as $x for later expressions. What was recorded after the present time may be different now: \
+            it is kept as a branch ('branches').",
         examples: &["set listsize 20", "set %r1 = 5", "set $old = %r1"],
         handler: handler::set,
         ..PLAIN
