@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::flow::reach::closure;
 use crate::program::{FuncId, Pc, Program};
 
 /// The places of two instructions in a function that executes both.
@@ -25,15 +26,10 @@ pub(super) fn common_places(program: &Program, pcs: [Pc; 2]) -> Vec<CommonPlaces
 
 /// A function, and those whose calls lead to it.
 fn leading_to(program: &Program, function: FuncId) -> BTreeSet<FuncId> {
-    let mut leading = BTreeSet::from([function]);
-    loop {
-        let all = (0..program.functions.len()).map(FuncId::new).filter(|caller| !leading.contains(caller));
-        let more: Vec<FuncId> = all.filter(|caller| program.direct_calls(*caller).any(|(_, callee)| leading.contains(&callee))).collect();
-        if more.is_empty() {
-            return leading;
-        }
-        leading.extend(more);
-    }
+    let count = program.functions.len();
+    let calls = |caller: usize, callee: usize| program.direct_calls(FuncId::new(caller)).any(|(_, called)| called.index() == callee);
+    let callers = |callee: usize| (0..count).filter(move |caller| calls(*caller, callee));
+    closure(count, [function.index()], callers).order().iter().map(|function| FuncId::new(*function)).collect()
 }
 
 fn places(program: &Program, function: FuncId, pc: Pc, leading: &BTreeSet<FuncId>) -> Vec<Pc> {

@@ -1,9 +1,8 @@
 //! Fences on the way from one instruction to another, also in functions that are called on the way.
 
-use std::collections::BTreeSet;
-
 use crate::check::call_sites::common_places;
 use crate::check::reachability::Reachability;
+use crate::flow::reach::closure;
 use crate::isa::Scope;
 use crate::program::{FuncId, Pc, Program};
 
@@ -27,11 +26,9 @@ fn fences(program: &Program, function: FuncId) -> Vec<(Pc, (Pc, Scope))> {
     };
     let mut found: Vec<(Pc, (Pc, Scope))> = own(function).into_iter().map(|fence| (fence.0, fence)).collect();
     for (call, callee) in program.direct_calls(function) {
-        let (mut called, mut next) = (BTreeSet::from([callee]), vec![callee]);
-        while let Some(function) = next.pop() {
-            found.extend(own(function).into_iter().map(|fence| (call, fence)));
-            next.extend(program.direct_calls(function).map(|(_, callee)| callee).filter(|callee| called.insert(*callee)));
-        }
+        let called = |function: usize| program.direct_calls(FuncId::new(function)).map(|(_, callee)| callee.index());
+        let reached = closure(program.functions.len(), [callee.index()], called);
+        found.extend(reached.order().iter().flat_map(|function| own(FuncId::new(*function))).map(|fence| (call, fence)));
     }
     found.sort_by_key(|(at, _)| *at);
     found
