@@ -27,8 +27,7 @@ pub(super) fn common_places(program: &Program, pcs: [Pc; 2]) -> Vec<CommonPlaces
 /// A function, and those whose calls lead to it.
 fn leading_to(program: &Program, function: FuncId) -> BTreeSet<FuncId> {
     let count = program.functions.len();
-    let calls = |caller: usize, callee: usize| program.direct_calls(FuncId::new(caller)).any(|(_, called)| called.index() == callee);
-    let callers = |callee: usize| (0..count).filter(move |caller| calls(*caller, callee));
+    let callers = |callee: usize| (0..count).filter(move |caller| program.callees(*caller).any(|called| called == callee));
     closure(count, [function.index()], callers).order().iter().map(|function| FuncId::new(*function)).collect()
 }
 

@@ -16,7 +16,6 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod base_bytes;
-
 mod call_sites;
 mod catalogue;
 mod cause_comparison;

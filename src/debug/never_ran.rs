@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::flow::reach::closure;
 use crate::isa::Space;
 use crate::launch::{Basis, Case};
-use crate::program::{Effect, FuncId, Inst, Op, Pc, Program};
+use crate::program::{Effect, Inst, Op, Pc, Program};
 
 /// The number of accesses to shared or global memory that a run did not execute, if some of them write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -27,17 +27,13 @@ impl NeverRan {
             return None;
         }
         let kernels = case.launches.iter().map(|launch| launch.kernel.index());
-        let functions = closure(program.functions.len(), kernels, |function| callees(program, function));
+        let functions = closure(program.functions.len(), kernels, |function| program.callees(function));
         let code = functions.order().iter().flat_map(|function| program.functions[*function].code.clone()).map(Pc);
         let all: Vec<Pc> = code.filter(|pc| is_shared_access(program, &program.code[pc.index()])).collect();
         let missing: Vec<&Pc> = all.iter().filter(|pc| !executed.contains(pc)).collect();
         let writes = |pc: &&Pc| program.code[pc.index()].op.effects(program).has(Effect::WritesMemory);
         missing.iter().any(writes).then_some(Self { instructions: missing.len(), of: all.len() })
     }
-}
-
-fn callees(program: &Program, function: usize) -> Vec<usize> {
-    program.direct_calls(FuncId::new(function)).map(|(_, callee)| callee.index()).collect()
 }
 
 /// True if an instruction accesses memory that other threads can access.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Serialize;
 
 use crate::base::WarpId;
-use crate::debug::eval_context::{EvalContext, ThreadError};
+use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::file_line::{FileLine, source_lines};
 use crate::debug::focus::Focus;
 use crate::debug::inlined;
@@ -70,7 +70,7 @@ impl Site {
 
     /// The same in a frame whose lines are `places`.
     fn in_frame(program: &Program, extent: [u32; 3], point: IssuePoint, lanes: LaneMask, places: &[SourceLine]) -> Self {
-        let sources: Vec<FileLine> = places.iter().filter_map(|place| FileLine::of(program, *place)).collect();
+        let sources = file_lines(program, places);
         let source = shown_source(&sources);
         Self {
             place: program.place(point.pc),
@@ -115,7 +115,7 @@ impl Site {
     pub(in crate::debug) fn add_text(&mut self, context: &EvalContext<'_>) {
         let program = context.program();
         let places = places_with_callers(context, self.pc);
-        let sources: Vec<FileLine> = places.iter().filter_map(|place| FileLine::of(program, *place)).collect();
+        let sources = file_lines(program, &places);
         self.source = shown_source(&sources);
         self.lines = ptx_line(program, self.pc).into_iter().chain(sources).collect();
         self.text = context.source_texts.and_then(|texts| text_of(program, texts, &places));
@@ -138,7 +138,7 @@ impl Site {
 fn places_with_user(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
     let program = context.program();
     let of_loc: Vec<SourceLine> = program.source_places(pc).collect();
-    let lines: Vec<FileLine> = of_loc.iter().filter_map(|place| FileLine::of(program, *place)).collect();
+    let lines = file_lines(program, &of_loc);
     if lines.is_empty() || lines.iter().any(is_of_user) { of_loc } else { inlined::places_at(program, context.source_data(), pc) }
 }
 
@@ -146,13 +146,14 @@ fn places_with_user(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
 /// is of the user's.
 fn places_with_callers(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
     let program = context.program();
-    let is_of_user = |places: &[SourceLine]| places.iter().filter_map(|place| FileLine::of(program, *place)).any(|line| is_of_user(&line));
+    let is_of_user = |places: &[SourceLine]| file_lines(program, places).iter().any(is_of_user);
     let places = places_with_user(context, pc);
-    let Ok(frames) = context.frames() else { return places };
-    let is_here = frames.first().is_some_and(|frame| program.function_at(frame.position()) == program.function_at(pc));
-    if places.is_empty() || is_of_user(&places) || !is_here {
+    // The frames read the debug data, which most findings do not need.
+    if places.is_empty() || is_of_user(&places) {
         return places;
     }
+    let is_here = |frame: &Frame<'_>| program.function_at(frame.position()) == program.function_at(pc);
+    let Some(frames) = context.frames().ok().filter(|frames| frames.first().is_some_and(is_here)) else { return places };
     let mut with_callers = places.clone();
     for frame in frames.iter().filter(|frame| frame.inlined == 0).skip(1) {
         with_callers.extend(places_with_user(context, frame.position()));
@@ -161,6 +162,11 @@ fn places_with_callers(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
         }
     }
     places
+}
+
+/// The places in files that the program names.
+fn file_lines(program: &Program, places: &[SourceLine]) -> Vec<FileLine> {
+    places.iter().filter_map(|place| FileLine::of(program, *place)).collect()
 }
 
 /// A line and the calls that lead to it, as one place: a line of a header has its call site; within one file the line is enough.

@@ -565,6 +565,11 @@ impl Program {
         })
     }
 
+    /// The numbers of the functions that are called so.
+    pub fn callees(&self, function: usize) -> impl Iterator<Item = usize> + '_ {
+        self.direct_calls(FuncId::new(function)).map(|(_, callee)| callee.index())
+    }
+
     /// The line of the PTX text with the statement at `pc`; 0 if there is no such instruction.
     pub fn line(&self, pc: Pc) -> u32 {
         self.spans.get(pc.index()).map_or(0, |span| self.sources_text.file(span.source).line_of(span.start))

@@ -26,8 +26,7 @@ pub(super) fn pass_in_calls(module: &mut ModuleBuilder<'_>) -> Result<(), Diagno
         return Ok(());
     }
     let program = &module.program;
-    let called = |function| program.direct_calls(FuncId::new(function)).map(|(_, callee)| callee.index()).collect();
-    let callees: Vec<BTreeSet<usize>> = (0..program.functions.len()).map(called).collect();
+    let callees: Vec<BTreeSet<usize>> = (0..program.functions.len()).map(|function| program.callees(function).collect()).collect();
     check_calls(&module.program, &callees)?;
     let direct = module.program.functions.iter().zip(&module.module_slots).map(|(function, slots)| used_by(function, *slots)).collect();
     let calls: Vec<(u32, u32)> =

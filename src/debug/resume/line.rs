@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::debug::body;
-use crate::debug::inlined;
+use crate::debug::inlined::{self, CallInPlace};
 use crate::debug::session::Session;
 use crate::debug::settings::StepBy;
 use crate::debug::skip::Skips;
@@ -34,9 +34,6 @@ pub struct LinePlace {
     /// The inlined functions further in that are skipped by their names; 0 if they are only of files that are skipped.
     pub hidden: u32,
 }
-
-/// The place of a call that is not known.
-const UNKNOWN: SourceLine = SourceLine { file: 0, line: 0, column: 0 };
 
 impl LinePlace {
     /// The calls that both have around them.
@@ -155,7 +152,7 @@ impl LinePlaces {
         let level = levels.into_iter().find(|(_, (line, function))| !self.is_skipped(**line, **function)).map(|(level, _)| level);
         let shown = level.unwrap_or(further_in);
         let line = lines[shown].filter(|line| line.line > 0).map(|line| Line::Source(line.file, line.line));
-        let calls = calls[shown..].iter().rev().map(|call| call.at.unwrap_or(UNKNOWN)).collect();
+        let calls = calls[shown..].iter().rev().map(CallInPlace::place).collect();
         let is_of_file = |line: &Option<SourceLine>| self.is_skipped(*line, None);
         let hidden = if lines[further_in..shown].iter().all(is_of_file) { 0 } else { shown as u32 };
         LinePlace { line, calls, skipped: level.is_none(), hidden }
@@ -175,5 +172,5 @@ pub fn calls_to(session: &Session, pc: Pc) -> Vec<SourceLine> {
 /// The same without a session.
 pub fn calls_around(program: &Program, data: &LazyDebugInfo, pc: Pc) -> Vec<SourceLine> {
     let calls = inlined::calls_at(program, data.get(program), pc);
-    calls.iter().rev().map(|call| call.at.unwrap_or(UNKNOWN)).collect()
+    calls.iter().rev().map(CallInPlace::place).collect()
 }

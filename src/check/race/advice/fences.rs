@@ -26,8 +26,7 @@ fn fences(program: &Program, function: FuncId) -> Vec<(Pc, (Pc, Scope))> {
     };
     let mut found: Vec<(Pc, (Pc, Scope))> = own(function).into_iter().map(|fence| (fence.0, fence)).collect();
     for (call, callee) in program.direct_calls(function) {
-        let called = |function: usize| program.direct_calls(FuncId::new(function)).map(|(_, callee)| callee.index());
-        let reached = closure(program.functions.len(), [callee.index()], called);
+        let reached = closure(program.functions.len(), [callee.index()], |function| program.callees(function));
         found.extend(reached.order().iter().flat_map(|function| own(FuncId::new(*function))).map(|fence| (call, fence)));
     }
     found.sort_by_key(|(at, _)| *at);

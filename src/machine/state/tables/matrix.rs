@@ -48,12 +48,12 @@ pub struct ElementTable {
     /// Elements of all tiles of the matrix.
     pub size: usize,
     /// How the lanes hold them.
-    pub order: ElementOrder,
+    pub order: LaneOrder,
 }
 
 /// How the lanes hold the elements of a fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ElementOrder {
+pub enum LaneOrder {
     /// As [`pairs`] of columns, of which there are as many.
     Pairs(usize),
     /// Rows of one of eight columns.
@@ -123,14 +123,14 @@ impl ElementTable {
         let tiles = layout.as_ref().map_or(1, |layout| layout.extent()[0]);
         let size = (tiles * rows * columns) as usize;
         let (per_register, bits, columns) = (fragment.per_register() as usize, fragment.ty.bits(), columns as usize);
-        let are_pairs = index.len() == size && size == 16 * columns && per_register * bits as usize == 32 && bits >= 8;
+        let is_whole = index.len() == size && per_register * bits as usize == 32;
+        let are_pairs = is_whole && size == 16 * columns && bits >= 8;
         let is_pair = |(at, position): (usize, &u16)| usize::from(*position) == pairs::index(columns, bits, at / LANES, at % LANES);
         let is_in_b = |(at, position): (usize, &u16)| usize::from(*position) == pairs::index_in_b(bits, at / LANES, at % LANES);
-        let is_whole = index.len() == size && per_register * bits as usize == 32;
         let order = match () {
-            () if are_pairs && index.iter().enumerate().all(is_pair) => ElementOrder::Pairs(columns),
-            () if is_whole && index.iter().enumerate().all(is_in_b) => ElementOrder::ColumnsOfB,
-            () => ElementOrder::Other,
+            () if are_pairs && index.iter().enumerate().all(is_pair) => LaneOrder::Pairs(columns),
+            () if is_whole && index.iter().enumerate().all(is_in_b) => LaneOrder::ColumnsOfB,
+            () => LaneOrder::Other,
         };
         Self { index, per_register, bits, size, order }
     }
@@ -139,9 +139,9 @@ impl ElementTable {
     pub fn elements(&self, registers: &[&PerLane<u32>]) -> Vec<u32> {
         let mut elements = Vec::new();
         match self.order {
-            ElementOrder::Pairs(columns) => pairs::rows(registers, columns, self.bits, &mut elements),
-            ElementOrder::ColumnsOfB => pairs::rows_of_b(registers, self.bits, &mut elements),
-            ElementOrder::Other => self.set_by_index(registers, &mut elements),
+            LaneOrder::Pairs(columns) => pairs::rows(registers, columns, self.bits, &mut elements),
+            LaneOrder::ColumnsOfB => pairs::rows_of_b(registers, self.bits, &mut elements),
+            LaneOrder::Other => self.set_by_index(registers, &mut elements),
         }
         elements
     }
@@ -162,7 +162,7 @@ impl ElementTable {
     pub fn registers(&self, elements: &[u32]) -> Vec<PerLane<u32>> {
         let positions = self.index.as_chunks::<LANES>().0;
         let mut registers = vec![[0; LANES]; positions.len() / self.per_register];
-        if let (ElementOrder::Pairs(columns), 16..) = (self.order, self.bits) {
+        if let (LaneOrder::Pairs(columns), 16..) = (self.order, self.bits) {
             pairs::set_registers(elements, columns, self.bits, &mut registers);
             return registers;
         }

@@ -140,7 +140,7 @@ fn place(n: usize, number: usize, row: usize) -> usize {
 mod tests {
     use super::{LANES, of_columns, rows, set_registers};
     use crate::isa::{Fragment, Matrix, MatrixFamily, ScalarType, Shape};
-    use crate::machine::state::tables::matrix::{ElementOrder, ElementTable};
+    use crate::machine::state::tables::matrix::{ElementTable, LaneOrder};
 
     fn fragment(n: u32, ty: ScalarType) -> Fragment {
         Fragment { family: MatrixFamily::Wgmma, shape: Shape { m: 64, n, k: 16 }, matrix: Matrix::D, ty, swapped: false }
@@ -172,7 +172,7 @@ mod tests {
         let shape = Shape { m: 16, n: 8, k: 32 };
         let table =
             ElementTable::of(&Fragment { family: MatrixFamily::Mma, shape, matrix: Matrix::A, ty: ScalarType::E4M3, swapped: false }, 16);
-        assert_eq!((table.order, table.per_register), (ElementOrder::Pairs(32), 4));
+        assert_eq!((table.order, table.per_register), (LaneOrder::Pairs(32), 4));
         let mut registers = [[0; LANES]; 4];
         for (number, positions) in table.index.chunks_exact(LANES).enumerate() {
             for (lane, position) in positions.iter().enumerate() {
@@ -182,12 +182,13 @@ mod tests {
         let expected: Vec<u32> = (0..512).map(|position| position * 7 % 251).collect();
         assert_eq!(table.elements(&registers.iter().collect::<Vec<_>>()), expected);
     }
+
     #[test]
     fn elements_of_b_lie_where_the_table_of_the_fragment_says() {
         for (ty, k) in [(ScalarType::E4M3, 32), (ScalarType::S8, 16), (ScalarType::F16, 16), (ScalarType::F16, 8), (ScalarType::TF32, 8)] {
             let fragment = Fragment { family: MatrixFamily::Mma, shape: Shape { m: 16, n: 8, k }, matrix: Matrix::B, ty, swapped: false };
             let table = ElementTable::of(&fragment, k);
-            assert_eq!(table.order, ElementOrder::ColumnsOfB, "{ty:?}");
+            assert_eq!(table.order, LaneOrder::ColumnsOfB, "{ty:?}");
             let value = |position: usize| position as u32 * 7 % 251;
             let mut registers = vec![[0; LANES]; table.index.len() / LANES / table.per_register];
             for (number, positions) in table.index.chunks_exact(LANES).enumerate() {
