@@ -15,11 +15,11 @@ use crate::machine::LaneMask;
 /// `numbers` is not set, or the other way round.
 pub(super) fn over_lanes(expression: &Expression, context: &EvalContext<'_>, numbers: bool) -> Option<ObjectsOfLanes> {
     let (inner, requested) = &match &expression.root.kind {
-        NodeKind::Lanes(inner, requested) => ((**inner).clone(), *requested),
+        NodeKind::Lanes(inner, requested) => ((**inner).clone(), requested.mask),
         // `*p@0..3` is what `p` points to in these lanes.
         NodeKind::Dereference(pointer) => match &pointer.kind {
             NodeKind::Lanes(pointer, requested) => {
-                (Node { at: expression.root.at, kind: NodeKind::Dereference(pointer.clone()) }, *requested)
+                (Node { at: expression.root.at, kind: NodeKind::Dereference(pointer.clone()) }, requested.mask)
             }
             _ => return None,
         },

@@ -9,7 +9,7 @@ use super::kept::KeptElements;
 use super::names::TypeName;
 use super::objects::Sliced;
 use super::operators::{self, OperatorError};
-use super::tree::{Node, NodeKind};
+use super::tree::{AtLanes, Node, NodeKind};
 use crate::debug::eval_context::{EvalContext, Frame, ThreadError};
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, MemoryLocation, Named, RegisterLocation};
@@ -192,7 +192,7 @@ impl<'a> Evaluator<'a> {
 
     /// Refuses one lane of memory that all lanes share: gdb's `@` is a count of elements there.
     fn refuse_lane_of_memory(&mut self, node: &Node) -> Evaluated<()> {
-        let NodeKind::Lanes(inner, mask) = &node.kind else { return Ok(()) };
+        let NodeKind::Lanes(inner, AtLanes { mask, .. }) = &node.kind else { return Ok(()) };
         let (NodeKind::Name(name), 1) = (&inner.kind, mask.count()) else { return Ok(()) };
         let of_lane = [Space::Local, Space::ParamFunc];
         match self.referent(inner)? {

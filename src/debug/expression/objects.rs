@@ -146,8 +146,8 @@ impl<'a> Evaluator<'a> {
     /// value in that lane.
     pub fn counted(&mut self, node: &Node) -> Option<Row<'a>> {
         let NodeKind::Lanes(inner, lanes) = &node.kind else { return None };
-        let count = lanes.first() as u64;
-        if lanes.count() != 1 || count == 0 || inner.depends_on_lane() {
+        let count = lanes.mask.first() as u64;
+        if !lanes.is_number || count == 0 || inner.depends_on_lane() {
             return None;
         }
         match self.referent(inner) {

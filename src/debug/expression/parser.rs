@@ -22,7 +22,7 @@ mod casts;
 use super::error::ExpressionError;
 use super::lexer::{self, Token, TokenKind};
 use super::names::SourceTypeName;
-use super::tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, FunctionId, Node, NodeKind, Step, UnaryOp};
+use super::tree::{AGGREGATES, Aggregate, AtLanes, BINARY, BinaryOp, FunctionId, Node, NodeKind, Step, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
 use crate::machine::{LANES, LaneMask};
@@ -283,7 +283,10 @@ impl Parser<'_> {
             } else if self.consume("->") {
                 self.member_of(node)?
             } else if self.consume("@") {
-                NodeKind::Lanes(Box::new(node), self.lanes()?)
+                let start = self.next;
+                let mask = self.lanes()?;
+                // A list has signs between its numbers.
+                NodeKind::Lanes(Box::new(node), AtLanes { mask, is_number: mask.count() == 1 && self.next == start + 1 })
             } else if let Some(operator) = self.step(false)? {
                 NodeKind::Step(Step { operator, is_after: true }, Box::new(node))
             } else {

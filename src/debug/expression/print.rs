@@ -1,6 +1,6 @@
 //! Prints syntax trees, with parentheses around compound operands: parsing the text again gives the same tree.
 
-use super::tree::{AGGREGATES, CONVENIENCES, Node, NodeKind, UnaryOp};
+use super::tree::{AGGREGATES, AtLanes, CONVENIENCES, Node, NodeKind, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType};
 use crate::machine::LaneMask;
@@ -38,7 +38,10 @@ pub(super) fn text(node: &Node) -> String {
         NodeKind::Range(ends) => range(&ends[0], &ends[1]),
         NodeKind::File(path) => format!("@{path}"),
         NodeKind::Member(a, name) => format!("{}.{name}", operand(a)),
-        NodeKind::Lanes(a, mask) => format!("{}@{}", operand(a), lanes(*mask)),
+        NodeKind::Lanes(a, AtLanes { mask, is_number: false }) if mask.count() == 1 => {
+            format!("{}@{lane}-{lane}", operand(a), lane = mask.first())
+        }
+        NodeKind::Lanes(a, AtLanes { mask, .. }) => format!("{}@{}", operand(a), lanes(*mask)),
         NodeKind::Aggregate(aggregate, a) => {
             let word = AGGREGATES.iter().find(|row| row.1 == *aggregate).map_or("?", |row| row.0);
             format!("{word}({})", text(a))

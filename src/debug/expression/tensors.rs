@@ -2,7 +2,7 @@
 
 use super::evaluate::{Evaluated, EvaluationError, Evaluator, Reason, refused};
 use super::operators;
-use super::tree::{Aggregate, BinaryOp, Node, NodeKind};
+use super::tree::{Aggregate, AtLanes, BinaryOp, Node, NodeKind};
 use crate::debug::eval_context::Frame;
 use crate::debug::source_names::ObjectError;
 use crate::debug::tensors::reader::Reader;
@@ -138,7 +138,7 @@ impl<'a> Evaluator<'a> {
         let tensor = match &node.kind {
             NodeKind::Name(name) => self.named_tensor(node, name, false)?,
             NodeKind::File(path) => file(node, path)?,
-            NodeKind::Lanes(inner, LaneMask::ALL) if matches!(inner.kind, NodeKind::Name(_)) => {
+            NodeKind::Lanes(inner, AtLanes { mask: LaneMask::ALL, .. }) if matches!(inner.kind, NodeKind::Name(_)) => {
                 let NodeKind::Name(name) = &inner.kind else { return Err(refused(node, String::new())) };
                 self.named_tensor(inner, name, true)?
             }

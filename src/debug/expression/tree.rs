@@ -14,6 +14,15 @@ pub struct Node {
     pub kind: NodeKind,
 }
 
+/// The lanes after an `@`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtLanes {
+    /// The lanes.
+    pub mask: LaneMask,
+    /// True if one number stands there: of what lies in memory, `x@3` is three objects, and `x@3-3` that of lane 3.
+    pub is_number: bool,
+}
+
 /// The kind of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
@@ -58,7 +67,7 @@ pub enum NodeKind {
     /// `a.name`; `a->name` is `(*a).name`.
     Member(Box<Node>, String),
     /// `a@lanes`.
-    Lanes(Box<Node>, LaneMask),
+    Lanes(Box<Node>, AtLanes),
     /// `any(a)` and other aggregates.
     Aggregate(Aggregate, Box<Node>),
     /// `fabs(a)`, `min(a, b)`.
@@ -292,7 +301,7 @@ impl Node {
     /// The lanes that all its `@` outside aggregates have in common; none without an `@`.
     pub fn lanes(&self) -> Option<LaneMask> {
         match &self.kind {
-            NodeKind::Lanes(_, mask) => Some(*mask),
+            NodeKind::Lanes(_, lanes) => Some(lanes.mask),
             NodeKind::Aggregate(..) => None,
             _ => self.children().iter().filter_map(Node::lanes).reduce(|a, b| a & b),
         }
