@@ -7,7 +7,7 @@ use crate::flow::reach::closure;
 use crate::program::{FuncId, Pc, Program};
 
 /// The places of two instructions in a function that executes both.
-pub(super) struct CommonPlaces {
+pub struct CommonPlaces {
     /// The function.
     pub function: FuncId,
     /// Of each instruction: itself, or the calls that lead to it.
@@ -15,7 +15,7 @@ pub(super) struct CommonPlaces {
 }
 
 /// The places of two instructions in all functions that execute both.
-pub(super) fn common_places(program: &Program, pcs: [Pc; 2]) -> Vec<CommonPlaces> {
+pub fn common_places(program: &Program, pcs: [Pc; 2]) -> Vec<CommonPlaces> {
     let [one, other] = pcs.map(|pc| program.function_at(pc).map_or(BTreeSet::new(), |function| leading_to(program, function)));
     let places = |function: FuncId| CommonPlaces {
         function,

@@ -10,6 +10,7 @@ use crate::program::Program;
 pub fn cause_key(program: &Program, finding: &Finding) -> String {
     let Finding { id, severity, launch, first, second, candidates, fix, distance, .. } = finding;
     let sides: Vec<_> = first.iter().chain([second]).map(|side| (side.point.pc, side.action)).collect();
+    let fix = fix.in_program(program);
     let space = finding.memory.map(|memory| memory.space);
     let variable = race::shared_variable(program, finding);
     // The reason is compared where a race is a note for the whole kernel.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::advice_text::AdviceText;
 use super::catalogue::FindingId;
 use super::conflict_bytes::ConflictBytes;
 use super::remedy::Candidate;
@@ -36,7 +37,7 @@ pub struct Finding {
     /// Why it is wrong, in one line: the edge that is missing, or the rule that was broken.
     pub why: String,
     /// The proposed insertion or change, with its line, in one line.
-    pub fix: String,
+    pub fix: AdviceText,
     /// The fix as changes that can be tried, the likeliest first.
     pub candidates: Vec<Candidate>,
     /// Steps from the first side to the second, each in one line: the synchronization, and what it lacks.
@@ -272,7 +273,7 @@ impl Side {
 
 impl Finding {
     /// A finding of one side, in the first launch, about no memory.
-    pub fn new(id: FindingId, second: Side, why: String, fix: String) -> Self {
+    pub fn new(id: FindingId, second: Side, why: String, fix: impl Into<AdviceText>) -> Self {
         let severity = id.severity();
         Self {
             id,
@@ -283,7 +284,7 @@ impl Finding {
             memory: None,
             conflict_bytes: ConflictBytes::default(),
             why,
-            fix,
+            fix: fix.into(),
             candidates: Vec::new(),
             path: Vec::new(),
             count: 1,

@@ -15,6 +15,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod advice_text;
 mod base_bytes;
 mod call_sites;
 mod catalogue;
@@ -41,7 +42,9 @@ pub mod sync;
 mod undefined_operands;
 mod unordered_accesses;
 
+pub use advice_text::{AdvicePlace, AdviceText};
 pub use base_bytes::read_only_buffers;
+pub use call_sites::{CommonPlaces, common_places};
 pub use catalogue::FindingId;
 pub use cause_comparison::{CauseComparison, cause_key};
 pub use checker::{Checker, CheckerRow, MakeChecker};

@@ -3,6 +3,7 @@
 //! An advice proposes [`Candidate`]s, the likeliest first. Nothing here is tried: the debugger makes each change in a copy of the
 //! program and runs it.
 
+use super::advice_text::AdviceText;
 use crate::isa::{AtomicFn, Ordering, Scope};
 use crate::program::Pc;
 
@@ -85,6 +86,15 @@ impl Position {
             Position::Before(pc) | Position::After(pc) => pc,
         }
     }
+
+    /// The same side of another instruction.
+    #[must_use]
+    pub fn with_pc(self, pc: Pc) -> Self {
+        match self {
+            Position::Before(_) => Position::Before(pc),
+            Position::After(_) => Position::After(pc),
+        }
+    }
 }
 
 /// Asynchronous operations that a thread waits for by commit groups.
@@ -102,19 +112,19 @@ pub enum CopyKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Advice {
     /// In one line.
-    pub text: String,
+    pub text: AdviceText,
     /// The likeliest first; empty if no change of the program is proposed.
     pub candidates: Vec<Candidate>,
 }
 
 impl Advice {
     /// Text with changes.
-    pub fn new(text: impl Into<String>, candidates: Vec<Candidate>) -> Self {
+    pub fn new(text: impl Into<AdviceText>, candidates: Vec<Candidate>) -> Self {
         Self { text: text.into(), candidates }
     }
 
     /// Text alone.
-    pub fn text_only(text: impl Into<String>) -> Self {
+    pub fn text_only(text: impl Into<AdviceText>) -> Self {
         Self::new(text, Vec::new())
     }
 }

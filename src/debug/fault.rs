@@ -1,17 +1,22 @@
 //! A fault, which stopped a launch, as data for a front end.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::base::WarpId;
 use crate::check::FindingId;
 use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
 use crate::debug::causes::{self, FaultedLaunch};
+use crate::debug::eval_context::EvalContext;
 use crate::debug::file_line::source_lines;
+use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::site::Site;
 use crate::debug::units::format_bytes;
 use crate::debug::view::grouped;
 use crate::debug::waits;
+use crate::dwarf::LazyDebugInfo;
 use crate::isa::Space;
 use crate::launch::{PlannedBuffer, PlannedLaunch};
 use crate::machine::{
@@ -103,9 +108,16 @@ pub(in crate::debug) struct FaultContext<'a> {
     pub buffers: &'a [PlannedBuffer],
     /// The number of the launch in the case.
     pub index: usize,
+    /// The debug data, which is read if `.loc` names no line of the user's.
+    debug_data: LazyDebugInfo,
 }
 
-impl FaultContext<'_> {
+impl<'a> FaultContext<'a> {
+    /// The context of faults of launch `index` of a case with these buffers.
+    pub fn new(program: &'a Program, launch: &'a PlannedLaunch, buffers: &'a [PlannedBuffer], index: usize) -> Self {
+        Self { program, launch, buffers, index, debug_data: LazyDebugInfo::default() }
+    }
+
     /// The fault of `trap`, at which `machine` stopped.
     pub fn trap(&self, trap: &Trap, machine: &Machine) -> Fault {
         let launched = FaultedLaunch { program: self.program, launch: self.launch, buffers: self.buffers };
@@ -120,9 +132,8 @@ impl FaultContext<'_> {
             None => self.fault(trap.kind.into(), trap.message.clone()),
         };
         let why = causes::null_loaded(launched, trap, machine).unwrap_or_default();
-        let fault = Fault { made_up: origin, why, ..fault };
-        let source_lines = line_numbers(self.program, trap.point.pc);
-        Fault { site: Some(self.site(trap.point, trap.lanes)), source_lines, ..fault }
+        let site = self.site(trap.point, trap.lanes, machine);
+        Fault { made_up: origin, why, source_lines: line_numbers(&site), site: Some(site), ..fault }
     }
 
     /// The message for an access to dynamic shared memory if the launch gives no size: the launch is wrong.
@@ -138,16 +149,17 @@ impl FaultContext<'_> {
         is_size_unknown.then(|| format!("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; {}", trap.message))
     }
 
-    pub fn deadlock(&self, deadlock: &Deadlock) -> Fault {
+    /// The fault of threads that all wait.
+    pub fn deadlock(&self, deadlock: &Deadlock, machine: &Machine) -> Fault {
         let message = format!("no warp can make progress at t={}{}", grouped(deadlock.tick), unstarted(deadlock));
         let fault = self.fault(DEADLOCK, message);
-        self.with_waiting(fault, &deadlock.waiters)
+        self.with_waiting(fault, &deadlock.waiters, machine)
     }
 
     /// The fault of threads that spin forever, while the others wait.
-    pub fn livelock(&self, deadlock: &Deadlock) -> Fault {
+    pub fn livelock(&self, deadlock: &Deadlock, machine: &Machine) -> Fault {
         let message = "threads spin forever: each has returned to the same state, and no other thread can change what it waits for";
-        self.with_waiting(self.fault(LIVELOCK, format!("{message}{}", unstarted(deadlock))), &deadlock.waiters)
+        self.with_waiting(self.fault(LIVELOCK, format!("{message}{}", unstarted(deadlock))), &deadlock.waiters, machine)
     }
 
     /// The fault of a reached step limit: every lane group that can still run is reported to spin; the groups that wait for it are named
@@ -165,7 +177,7 @@ impl FaultContext<'_> {
             }
         }
         let fault = self.fault(LIVELOCK, format!("the step limit of {limit} warp-instructions was reached"));
-        self.with_waiting(fault, &runners)
+        self.with_waiting(fault, &runners, machine)
     }
 
     /// The fault of a run whose simulated state exceeds the limit.
@@ -178,8 +190,8 @@ impl FaultContext<'_> {
     /// The fault of a launch that the device refuses.
     pub fn refused(&self, message: String) -> Fault {
         let code = self.kernel().code.clone();
-        let source_lines = code.map(Pc).map(|pc| line_numbers(self.program, pc)).find(|lines| !lines.is_empty()).unwrap_or_default();
-        Fault { source_lines, ..self.fault(LAUNCH_BOUNDS, message) }
+        let lines = code.map(Pc).map(|pc| source_lines(self.program, pc)).find(|lines| !lines.is_empty()).unwrap_or_default();
+        Fault { source_lines: lines.iter().map(|line| line.line).collect(), ..self.fault(LAUNCH_BOUNDS, message) }
     }
 
     fn fault(&self, id: FindingId, message: String) -> Fault {
@@ -203,10 +215,11 @@ impl FaultContext<'_> {
         causes::may_be(self.launch)
     }
 
-    fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {
-        let mut waiting: Vec<Waiting> = Vec::new();
+    fn with_waiting(&self, fault: Fault, waiters: &[Waiter], machine: &Machine) -> Fault {
+        let (mut waiting, mut source_lines): (Vec<Waiting>, BTreeSet<u32>) = Default::default();
         for waiter in waiters {
-            let site = self.site(waiter.point, waiter.lanes);
+            let site = self.site(waiter.point, waiter.lanes, machine);
+            source_lines.extend(line_numbers(&site));
             let reason = waits::reason(self.program, self.launch.kernel, waiter);
             let alike = |other: &&mut Waiting| {
                 let same_place = (other.site.block, &other.site.place, other.site.lanes) == (site.block, &site.place, site.lanes);
@@ -224,14 +237,12 @@ impl FaultContext<'_> {
         waiting.iter_mut().for_each(|waiting| waiting.warp_names = NO_ROLES.warps(&waiting.warps));
         let waiting_more = waiting.len().saturating_sub(WAITING_MAX);
         waiting.truncate(WAITING_MAX);
-        let mut source_lines: Vec<u32> = waiters.iter().flat_map(|waiter| line_numbers(self.program, waiter.point.pc)).collect();
-        source_lines.sort_unstable();
-        source_lines.dedup();
-        Fault { waiting, waiting_more, source_lines, ..fault }
+        Fault { waiting, waiting_more, source_lines: source_lines.into_iter().collect(), ..fault }
     }
 
-    fn site(&self, issue: IssuePoint, lanes: LaneMask) -> Site {
-        Site::new(self.program, self.launch.block, issue, lanes)
+    /// The site of lanes that have stopped there.
+    fn site(&self, issue: IssuePoint, lanes: LaneMask, machine: &Machine) -> Site {
+        Site::with_calls(&EvalContext::at(machine, Focus::first(machine)).with_debug_data(&self.debug_data), issue, lanes)
     }
 
     pub fn kernel_name(&self) -> String {
@@ -255,9 +266,9 @@ impl Fault {
     }
 }
 
-/// The lines of the source language that an instruction is of.
-fn line_numbers(program: &Program, pc: Pc) -> Vec<u32> {
-    source_lines(program, pc).into_iter().map(|place| place.line).collect()
+/// The lines of the source language that a site is on.
+fn line_numbers(site: &Site) -> Vec<u32> {
+    site.source_lines().map(|place| place.line).collect()
 }
 
 /// The number of blocks that could not start: the others may wait for them.

@@ -1,17 +1,22 @@
 //! What spinning threads poll: the memory that they read last in an iteration of their loop.
 
+use super::eval_context::EvalContext;
 use super::fault::{WaitKind, Waiting};
+use super::focus::Focus;
+use super::site::Site;
 use crate::isa::Space;
-use crate::machine::{AccessKind, Event, EventKind, EventMask, LaneMask, Machine, Observer};
+use crate::machine::{AccessKind, Event, EventKind, EventMask, IssuePoint, LaneMask, Machine, Observer};
 use crate::program::Pc;
 
 /// Instructions of a spinning warp that are observed.
 const POLL_STEPS: u64 = 512;
 
 /// A read in the loop of spinning threads.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct PolledRead {
     pub pc: Pc,
+    /// The instruction with the calls that lead there.
+    pub site: Site,
     pub space: Space,
     /// Of shared memory, the block slot of its block.
     pub owner: u32,
@@ -28,11 +33,18 @@ pub fn polled_by(machine: &Machine, waiting: &Waiting) -> Option<PolledRead> {
     let mut poll = PollObserver { block: waiting.site.block, warp: waiting.site.warp, lanes: waiting.site.lanes, read: None };
     let mut copy = machine.clone();
     copy.restart_detection();
+    let mut last = None;
     for _ in 0..POLL_STEPS {
         copy.schedule_warp(poll.block, poll.warp);
         copy.run(1, &mut poll);
+        if let Some(read) = poll.read.take() {
+            let context = EvalContext::at(&copy, Focus::first(&copy));
+            let Read { point, lanes, space, owner, address, bytes } = read;
+            let site = Site::with_calls(&context, point, lanes);
+            last = Some(PolledRead { pc: point.pc, site, space, owner, block: poll.block, address, bytes });
+        }
     }
-    poll.read
+    last
 }
 
 /// Observes the reads of some lanes.
@@ -40,7 +52,18 @@ struct PollObserver {
     block: [u32; 3],
     warp: u32,
     lanes: LaneMask,
-    read: Option<PolledRead>,
+    /// The last one.
+    read: Option<Read>,
+}
+
+/// A read of one location by lanes.
+struct Read {
+    point: IssuePoint,
+    lanes: LaneMask,
+    space: Space,
+    owner: u32,
+    address: u64,
+    bytes: u32,
 }
 
 impl Observer for PollObserver {
@@ -53,14 +76,9 @@ impl Observer for PollObserver {
         let is_own = (access.point.block, access.point.warp.number()) == (self.block, self.warp) && access.lanes.intersects(self.lanes);
         let is_shared = matches!(access.space, Space::Global | Space::Shared | Space::SharedCluster);
         if is_own && is_shared && access.kind != AccessKind::Write {
-            self.read = Some(PolledRead {
-                pc: access.point.pc,
-                space: access.space,
-                owner: access.owner.0,
-                block: self.block,
-                address: access.addresses[(access.lanes & self.lanes).first()],
-                bytes: access.bytes,
-            });
+            let lanes = access.lanes & self.lanes;
+            let (point, space, owner) = (access.point, access.space, access.owner.0);
+            self.read = Some(Read { point, lanes, space, owner, address: access.addresses[lanes.first()], bytes: access.bytes });
         }
         false
     }

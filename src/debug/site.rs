@@ -110,15 +110,34 @@ impl Site {
         Ok(Self { text, thread: thread_index(extent, warp, lane), ..site.with_role(context.roles) })
     }
 
-    /// The site with the text of its line of the source, and with the calls that lead there if only they are of the user's source: debug
-    /// data knows those of inlined functions, and `context`, whose focused thread is there, the others.
-    pub(in crate::debug) fn add_text(&mut self, context: &EvalContext<'_>) {
+    /// The instruction at `point` as `lanes` execute it, with the calls that lead there; `context` is at that time.
+    pub(in crate::debug) fn with_calls(context: &EvalContext<'_>, point: IssuePoint, lanes: LaneMask) -> Self {
+        let mut site = Self::new(context.program(), context.machine.config().block, point, lanes);
+        site.add_calls(&context.refocused(site.focus()));
+        site
+    }
+
+    /// The site with the calls that lead there, and with the text of its line of the source if `context` has texts.
+    ///
+    /// Calls are added if only they are of the user's source: debug data knows those of inlined functions, and `context`, whose focused
+    /// thread is there, the others.
+    pub(in crate::debug) fn add_calls(&mut self, context: &EvalContext<'_>) {
         let program = context.program();
         let places = places_with_callers(context, self.pc);
         let sources = file_lines(program, &places);
         self.source = shown_source(&sources);
         self.lines = ptx_line(program, self.pc).into_iter().chain(sources).collect();
         self.text = context.source_texts.and_then(|texts| text_of(program, texts, &places));
+    }
+
+    /// The lines of the source language.
+    pub(in crate::debug) fn source_lines(&self) -> impl Iterator<Item = &FileLine> {
+        self.lines.iter().skip(1)
+    }
+
+    /// The line of the source that the user wrote, or the innermost one: of functions of toolkits, that of the call.
+    pub(in crate::debug) fn users_line(&self) -> Option<&FileLine> {
+        self.source_lines().find(|line| is_of_user(line)).or_else(|| self.source_lines().next())
     }
 
     /// The site with the role name of its warp.
@@ -149,7 +168,7 @@ fn places_with_callers(context: &EvalContext<'_>, pc: Pc) -> Vec<SourceLine> {
     let is_of_user = |places: &[SourceLine]| file_lines(program, places).iter().any(is_of_user);
     let places = places_with_user(context, pc);
     // The frames read the debug data, which most findings do not need.
-    if places.is_empty() || is_of_user(&places) {
+    if program.source_files.is_empty() || is_of_user(&places) {
         return places;
     }
     let is_here = |frame: &Frame<'_>| program.function_at(frame.position()) == program.function_at(pc);
@@ -191,6 +210,11 @@ fn text_of(program: &Program, texts: &SourceTexts, all: &[SourceLine]) -> Option
 pub(in crate::debug) fn users_line(program: &Program, pc: Pc) -> Option<FileLine> {
     let lines = source_lines(program, pc);
     lines.iter().find(|line| is_of_user(line)).or(lines.first()).cloned()
+}
+
+/// True if an instruction has a line that the user wrote, or its module has no lines of a source.
+pub(in crate::debug) fn is_users(program: &Program, pc: Pc) -> bool {
+    program.source_files.is_empty() || source_lines(program, pc).iter().any(is_of_user)
 }
 
 /// True if the file is not one that is skipped from the start.

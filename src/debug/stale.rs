@@ -223,7 +223,7 @@ fn finding(context: &EvalContext<'_>, launch: usize, stale: &StaleRead) -> Optio
         }),
         conflict_bytes: ConflictBytes::default(),
         why: format!("line {} {}", context.program().line(Pc(stale.code)), text(context, stale)),
-        fix: remedy(context, stale),
+        fix: remedy(context, stale).into(),
         candidates: Vec::new(),
         path: Vec::new(),
         count: 1,

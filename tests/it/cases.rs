@@ -164,7 +164,7 @@ fn the_fix_is_in_words_of_the_source_and_what_the_mistake_needs() {
         let [module, kernel, grid, block, arguments, wanted, unwanted] = &row[..] else { panic!("{row:?}") };
         let opened = opened(&format!("{module}.ptx"), kernel, [grid, block], arguments);
         let (findings, ..) = run(&opened, &RunOptions::unwatched());
-        let fixes: Vec<&str> = findings.iter().map(|finding| &*finding.fix).collect();
+        let fixes: Vec<String> = findings.iter().map(|finding| finding.fix.in_program(&opened.program)).collect();
         if !fixes.iter().any(|fix| fix.contains(wanted.as_str())) || fixes.iter().any(|fix| fix.contains(unwanted.as_str())) {
             problems.push(format!("{module} {kernel}: {fixes:?}"));
         }
@@ -200,9 +200,10 @@ fn a_kernel_of_triton_gets_advice_in_the_words_of_triton() {
     let path = folder.join("layer_norm.ptx");
     std::fs::write(&path, without).unwrap();
     let request = Request { modules: vec![path], launch: LaunchChoice::MadeUp, overrides: Overrides::default() };
-    let (found, ..) = run(&open(&request).unwrap(), &RunOptions::unwatched());
+    let opened = open(&request).unwrap();
+    let (found, ..) = run(&opened, &RunOptions::unwatched());
     std::fs::remove_dir_all(folder).unwrap();
     let races = found.iter().filter(|finding| finding.id.word().starts_with("race.shared"));
-    let fixes: Vec<&str> = races.map(|finding| finding.fix.as_str()).collect();
+    let fixes: Vec<String> = races.map(|finding| finding.fix.in_program(&opened.program)).collect();
     assert!(!fixes.is_empty() && fixes.iter().all(|fix| fix.contains("tl.debug_barrier()")), "{fixes:?}");
 }

@@ -27,7 +27,7 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
         return true;
     }
     // Synchronization of distant threads orders nearer ones as well.
-    let is_same_fix = earlier.fix == new.fix || earlier.distance != new.distance;
+    let is_same_fix = earlier.distance != new.distance || have_same_fix(program, earlier, new);
     let mut matches = |one: &Side, other: &Side| {
         let pairs = [(one, new_first), (other, &new.second)];
         pairs.iter().all(|(earlier, new)| is_same_statement(program, earlier, new))
@@ -36,6 +36,11 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
                 && have_common_point(earlier, pairs)
     };
     matches(earlier_first, &earlier.second) || matches(&earlier.second, earlier_first)
+}
+
+/// True if the advice is the same, up to the places that are on one line.
+fn have_same_fix(program: &Program, earlier: &Finding, new: &Finding) -> bool {
+    earlier.fix.in_program(program) == new.fix.in_program(program)
 }
 
 /// True if both findings are of lanes of one warp that read and then write, or write and then read, in one part of the code that no barrier
@@ -48,7 +53,7 @@ fn rely_on_lockstep(
 ) -> bool {
     let actions = |first: &Side, finding: &Finding| (first.action, finding.second.action);
     let is_of_warp = earlier.distance == Some(ThreadDistance::Warp) && new.distance == earlier.distance;
-    if !is_of_warp || actions(earlier_first, earlier) != actions(new_first, new) || earlier.fix != new.fix {
+    if !is_of_warp || actions(earlier_first, earlier) != actions(new_first, new) || !have_same_fix(program, earlier, new) {
         return false;
     }
     let mut reaches = |from: &Side, to: &Side| reachability.reaches_without_barrier(program, from.point.pc, to.point.pc, BarrierKind::Any);

@@ -573,6 +573,7 @@ impl RaceChecker {
                     let by = (block_id.number as u32, point.warp);
                     self.sync_accesses.add_wait(GroupWait {
                         by,
+                        lanes,
                         tick: point.tick,
                         pc: point.pc,
                         pending: if uncommitted { 0 } else { pending },

@@ -239,7 +239,7 @@ impl RaceChecker {
     }
 
     /// The index of a block in the grid.
-    fn block_index(&self, number: u32) -> [u32; 3] {
+    pub(super) fn block_index(&self, number: u32) -> [u32; 3] {
         self.prepared.as_ref().map_or([0; 3], |prepared| prepared.block_index(u64::from(number)))
     }
 

@@ -5,14 +5,23 @@
 //! that warp has waited.
 
 use super::access::Access;
+use super::cause;
 use super::lane_addresses::LaneAddresses;
 use super::{RaceChecker, ShadowMemory, actor, operation};
+use crate::base::Severity;
 use crate::check::finding::{Finding, Pair, PathStep, Side, SideAction};
 use crate::check::race::catalogue::RACE_WGMMA;
 use crate::check::remedy::{CopyKind, Position, Remedy};
 use crate::check::reporter::Reporter;
 use crate::machine::{Proxy, Wgmma, WgmmaChange, WgmmaEvent};
 use crate::order::{Agent, AsyncKind};
+
+/// Why the use of a register is no mistake in a module for a debugger.
+const WHY_DEBUG: &str = "the compiler of a module for debuggers (.target debug) keeps variables in memory between statements, also the \
+                         registers of a wgmma in flight; the assembler waits for each wgmma there, so the values are right";
+
+/// What the note on it proposes.
+const FIX_DEBUG: &str = "nothing; a missing fence or wait for the registers shows in a module without debug data (nvcc -lineinfo)";
 
 impl RaceChecker {
     /// A `wgmma` is fenced, issued, committed, waited for or ends, or an instruction uses one of its registers.
@@ -46,11 +55,21 @@ impl RaceChecker {
     }
 
     /// An instruction uses a register of a `wgmma` in flight.
-    fn use_register(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
+    fn use_register(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
         let side = |point, copy| Side { point, lanes: event.lanes, action: SideAction::Use, bytes: 0, copy };
         let (first, second) = (side(wgmma.issued, Some(wgmma.id)), side(event.point, None));
         if to.findings.count_again(Pair::new(RACE_WGMMA, to.launch, Some(&first), &second)) {
             return false;
+        }
+        if self.program.is_debug {
+            let finding = Finding {
+                severity: Severity::Note,
+                launch: to.launch,
+                first: Some(first),
+                ..Finding::new(RACE_WGMMA, second, WHY_DEBUG.to_string(), FIX_DEBUG)
+            };
+            let (program, reachability) = (&self.program, &mut self.reachability);
+            return to.findings.report_unless(finding, |earlier, finding| cause::is_same(program, reachability, earlier, finding));
         }
         let step = |point, text: &str| PathStep { point, text: text.to_string() };
         let why = "the register belongs to a wgmma that is in flight until its warp waits for its group".to_string();

@@ -16,7 +16,7 @@ use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, BARRIER_DIVERGENCE, BARRIER_EXITED};
 use crate::check::sync::mask;
 use crate::machine::{
-    BARRIERS, Barrier, BlockId, IssuePoint, LANES, LaneMask, LaunchEnd, SyncEvent, UnfinishedBlock, UnfinishedGroup, UnfinishedWarp,
+    BARRIERS, Barrier, BlockId, IssuePoint, LANES, LaneMask, LaunchEnd, SyncEvent, Tick, UnfinishedBlock, UnfinishedGroup, UnfinishedWarp,
 };
 use crate::program::{Pc, Program};
 
@@ -149,22 +149,23 @@ impl BlockBarriers {
     }
 
     /// No warp can make progress: reports the barriers whose phase can never complete.
-    pub fn deadlock(&self, block: &UnfinishedBlock, reachability: &mut Reachability, to: &mut Reporter<'_>) {
+    pub fn deadlock(&self, block: &UnfinishedBlock, tick: Tick, reachability: &mut Reachability, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
-            for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
+            for arrived in phase.iter().filter(|arrived| !arrived.aligned || !arrived.absent.is_empty()) {
                 let Some(warp) = block.warps.get(arrived.point.warp.index()) else { continue };
                 let of_warp = phase.iter().filter(|other| other.point.warp == arrived.point.warp);
                 let here = of_warp.fold(LaneMask::NONE, |lanes, other| lanes | other.lanes);
                 let missing = warp.live & !here;
-                // One that comes before the barrier; after it the barrier is what some lanes leave out.
-                let mut is_at_mask = |group: &&UnfinishedGroup| {
-                    let waits = group.has_mask && group.lanes.intersects(missing) && group.state.members().intersects(here);
-                    waits && reachability.comes_after(to.program, group.current_pc, arrived.point.pc)
+                let is_at_mask =
+                    |group: &&UnfinishedGroup| group.has_mask && group.lanes.intersects(missing) && group.state.members().intersects(here);
+                // After an aligned barrier, it is the barrier that some lanes leave out.
+                let mut is_cause = |group: &&UnfinishedGroup| {
+                    is_at_mask(group) && (!arrived.aligned || reachability.comes_after(to.program, group.current_pc, arrived.point.pc))
                 };
-                if let Some(group) = warp.groups.iter().find(|group| is_at_mask(group)) {
+                if let Some(group) = warp.groups.iter().find(|group| is_cause(group)) {
                     let side = Side::new(arrived.point, here, SideAction::Synchronize);
-                    to.report(mask::waiting_for_lanes_at_barrier(group, side, &barrier_name(*id), to.program));
-                } else if !missing.is_empty() {
+                    to.report(mask::waiting_for_lanes_at_barrier((group, tick), side, *id, to.program));
+                } else if arrived.aligned && !missing.is_empty() {
                     to.report(waits_for(*id, arrived, here, warp, missing, to.program));
                 }
             }
@@ -231,7 +232,7 @@ fn count_too_large(id: u32, arrived: &ArrivedLanes, threads: u32) -> Finding {
     Finding::new(BARRIER_COUNT, Side::new(arrived.point, arrived.lanes, SideAction::Synchronize), why, fix)
 }
 
-fn barrier_name(id: u32) -> String {
+pub(super) fn barrier_name(id: u32) -> String {
     if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
 }
 
@@ -319,7 +320,7 @@ impl Barriers {
     pub fn deadlock(&self, end: &LaunchEnd, reachability: &mut Reachability, to: &mut Reporter<'_>) {
         for block in &end.blocks {
             let barriers = self.blocks.iter().flatten().find(|(number, _)| *number == block.id.number);
-            barriers.into_iter().for_each(|(_, barriers)| barriers.deadlock(block, reachability, to));
+            barriers.into_iter().for_each(|(_, barriers)| barriers.deadlock(block, end.tick, reachability, to));
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::check::finding::{Finding, Side, SideAction};
 use crate::check::lane_text::lanes_do;
 use crate::check::reachability::Reachability;
 use crate::check::reporter::Reporter;
+use crate::check::sync::barrier::{CLUSTER, barrier_name};
 use crate::check::sync::catalogue::SYNC_MEMBERMASK;
 use crate::machine::{GroupState, IssuePoint, LaneMask, LaunchEnd, SyncEvent, Tick, UnfinishedBlock, UnfinishedGroup};
 use crate::program::Program;
@@ -227,15 +228,22 @@ fn waiting_for_each_other(one: (&MaskUse, bool), other: (&MaskUse, bool), live: 
     Finding { first: Some(other.0.side()), ..finding }
 }
 
-/// No warp can make progress: lanes of a group wait, at an instruction with a mask, for lanes that wait for them at an aligned barrier.
-pub(super) fn waiting_for_lanes_at_barrier(group: &UnfinishedGroup, at_barrier: Side, barrier: &str, program: &Program) -> Finding {
+/// No warp can make progress: lanes of a group wait, at an instruction with a mask, for lanes that wait for them at a barrier.
+pub(super) fn waiting_for_lanes_at_barrier(
+    (group, tick): (&UnfinishedGroup, Tick),
+    at_barrier: Side,
+    barrier: u32,
+    program: &Program,
+) -> Finding {
     let (members, others) = (group.state.members(), at_barrier.lanes);
     let why = format!(
-        "{} at {} for {} of the mask {members:#010x}, and those wait at this {barrier}: each waits for the other",
+        "{} at {} for {} of the mask {members:#010x}, and those wait at {}{}: each waits for the other",
         lanes_do(group.lanes, "wait"),
         program.place(group.current_pc),
-        (members & others).describe()
+        (members & others).describe(),
+        if barrier == CLUSTER { "the " } else { "" },
+        barrier_name(barrier)
     );
-    let waiting = Side::new(IssuePoint { pc: group.current_pc, ..at_barrier.point }, group.lanes, SideAction::Synchronize);
-    Finding { first: Some(waiting), ..Finding::new(SYNC_MEMBERMASK, at_barrier, why, ONLY_THOSE_THAT_COME.to_string()) }
+    let waiting = Side::new(IssuePoint { pc: group.current_pc, tick, ..at_barrier.point }, group.lanes, SideAction::Synchronize);
+    Finding { first: Some(at_barrier), ..Finding::new(SYNC_MEMBERMASK, waiting, why, ONLY_THOSE_THAT_COME.to_string()) }
 }

@@ -201,7 +201,7 @@ impl StaleResults {
             let fix = format!("{}; with {with} none of {} orders has such a result", advice(program, &changes), grouped(tried));
             let why = format!("{}: {}", stale.seen, missing(program, &changes));
             let rest = of.into_iter().filter(|index| *index != shown);
-            findings.push((Finding { why, fix, ..stale.finding }, [shown].into_iter().chain(rest).collect()));
+            findings.push((Finding { why, fix: fix.into(), ..stale.finding }, [shown].into_iter().chain(rest).collect()));
         }
         Ok(Some(findings))
     }

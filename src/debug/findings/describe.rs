@@ -8,7 +8,7 @@ use crate::check::{Finding, MemoryRange, PathStep, Side, SideAction};
 use crate::debug::causes::OriginTexts;
 use crate::debug::eval_context::{Buffer, EvalContext};
 use crate::debug::expression::little_endian;
-use crate::debug::file_line::source_lines;
+use crate::debug::file_line::{FileLine, source_lines};
 use crate::debug::focus::Focus;
 use crate::debug::memory;
 use crate::debug::names::access::access_type;
@@ -19,6 +19,7 @@ use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::debug::site::Site;
 use crate::debug::source_texts::SourceTexts;
 use crate::debug::value::{Scalar, Type};
+use crate::dwarf::LazyDebugInfo;
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
 use crate::machine::{Instrumentation, IssuePoint, LaneMask, NullObserver, Tick};
@@ -36,15 +37,28 @@ pub(in crate::debug) struct Descriptions<'a> {
     visits: Vec<Visit>,
     /// The number of visits done.
     visited: usize,
+    /// The lines of the places that the advice of each finding names, as far as they are known.
+    advice_lines: Vec<Vec<Option<String>>>,
 }
 
-/// A time at which a side of a finding is described: right after its instruction.
+/// A time at which something of a finding is described: right after its instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Visit {
     launch: usize,
     time: Tick,
     finding: usize,
-    is_second: bool,
+    described: Described,
+}
+
+/// What is described at a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Described {
+    /// The place of this number that the advice names.
+    Advice(usize),
+    /// The earlier side.
+    First,
+    /// The side at which it was detected.
+    Second,
 }
 
 impl<'a> Descriptions<'a> {
@@ -53,12 +67,16 @@ impl<'a> Descriptions<'a> {
         let mut origins = OriginTexts { program, origins: BTreeMap::new() };
         let texts = findings.iter().zip(first..).map(|(finding, number)| outline(program, case, finding, number, &mut origins)).collect();
         let visits_of = |(finding, found): (usize, &Finding)| {
-            let of = |side: &Side, is_second| Visit { launch: found.launch, time: side.point.tick + 1, finding, is_second };
-            found.first.iter().map(|side| of(side, false)).chain([of(&found.second, true)]).collect::<Vec<_>>()
+            let of = |point: IssuePoint, described| Visit { launch: found.launch, time: point.tick + 1, finding, described };
+            let advice = found.fix.places().enumerate();
+            let advice = advice.filter_map(|(index, place)| Some(of(place.execution?.0, Described::Advice(index))));
+            let first = found.first.iter().map(|side| of(side.point, Described::First));
+            advice.chain(first).chain([of(found.second.point, Described::Second)]).collect::<Vec<_>>()
         };
         let mut visits: Vec<Visit> = findings.iter().enumerate().flat_map(visits_of).collect();
         visits.sort_unstable();
-        Self { findings, texts, visits, visited: 0 }
+        let advice_lines = findings.iter().map(|finding| finding.fix.places().map(|_| None).collect()).collect();
+        Self { findings, texts, visits, visited: 0, advice_lines }
     }
 
     /// The launch and the time to which the run must go next.
@@ -66,18 +84,36 @@ impl<'a> Descriptions<'a> {
         self.visits.get(self.visited).map(|visit| (visit.launch, visit.time))
     }
 
-    /// Describes the side of [`Self::next`]. `context` is at that time, or at the end of the run if that comes first.
+    /// Describes what [`Self::next`] is about. `context` is at that time, or at the end of the run if that comes first.
     pub fn visit(&mut self, context: &EvalContext<'_>) {
-        let Some(Visit { finding: index, is_second, .. }) = self.visits.get(self.visited).copied() else { return };
+        let Some(Visit { finding: index, described, .. }) = self.visits.get(self.visited).copied() else { return };
         self.visited += 1;
+        let Some(finding) = self.findings.get(index) else { return };
+        match (described, &finding.first) {
+            (Described::Advice(place), _) => self.name_advice_place(context, index, place),
+            (Described::First, Some(first)) => self.describe_side(context, index, first, false),
+            (Described::First | Described::Second, _) => self.describe_side(context, index, &finding.second, true),
+        }
+    }
+
+    /// Names a place in the advice of finding `index`.
+    fn name_advice_place(&mut self, context: &EvalContext<'_>, index: usize, place: usize) {
+        let executed = self.findings[index].fix.places().nth(place).and_then(|place| place.execution);
+        let Some((point, lanes)) = executed else { return };
+        let line = Site::with_calls(context, point, lanes).users_line().map(FileLine::short);
+        self.advice_lines[index][place] = line;
+    }
+
+    /// Describes a side of finding `index`.
+    fn describe_side(&mut self, context: &EvalContext<'_>, index: usize, side: &Side, is_second: bool) {
         let (Some(finding), Some(text)) = (self.findings.get(index), self.texts.get_mut(index)) else { return };
-        let (side, mut described) = match (is_second, &finding.first) {
-            (false, Some(first)) => (first, text.first.as_mut()),
-            _ => (&finding.second, text.second.as_mut()),
-        };
+        let mut described = if is_second { text.second.as_mut() } else { text.first.as_mut() };
         let context = context.refocused(focus(side));
         if let Some(described) = described.as_deref_mut() {
-            described.site.add_text(&context);
+            described.site.add_calls(&context);
+            let lines = described.site.source_lines().map(|line| line.line);
+            let new: Vec<u32> = lines.filter(|line| !text.source_lines.contains(line)).collect();
+            text.source_lines.extend(new);
         }
         let Some(memory) = &finding.memory else { return };
         let named = Named::new(&context, memory);
@@ -96,7 +132,11 @@ impl<'a> Descriptions<'a> {
     }
 
     /// The findings in words.
-    pub fn texts(self) -> Vec<FindingText> {
+    pub fn texts(mut self, program: &Program) -> Vec<FindingText> {
+        for ((finding, text), lines) in self.findings.iter().zip(&mut self.texts).zip(self.advice_lines) {
+            let mut lines = lines.into_iter();
+            text.fix = finding.fix.with_lines(|place| lines.next().flatten().unwrap_or_else(|| place.line(program)));
+        }
         self.texts
     }
 }
@@ -111,7 +151,7 @@ pub(in crate::debug) fn describe_case(
     options: &RunOptions,
     findings: &[Finding],
 ) -> Result<Vec<FindingText>, RunError> {
-    let (buffers, inferred) = (Buffer::of_case(case), InferredTypes::new(program));
+    let (buffers, inferred, debug_data) = (Buffer::of_case(case), InferredTypes::new(program), LazyDebugInfo::default());
     let source_texts = SourceTexts::new(program, Vec::new());
     let mut descriptions = Descriptions::new(program, case, findings, 1);
     let mut runner = Runner::new(Job { program, case, options, instrumentation: Instrumentation::Nothing });
@@ -120,7 +160,7 @@ pub(in crate::debug) fn describe_case(
             while let Some((_, time)) = descriptions.next().filter(|(index, _)| *index == launch.index()) {
                 machine.run(time.saturating_since(machine.tick()), &mut NullObserver);
                 let context = EvalContext::at(machine, Focus::first(machine)).with_buffers(&buffers).with_inferred_types(&inferred);
-                descriptions.visit(&context.with_source_texts(&source_texts));
+                descriptions.visit(&context.with_source_texts(&source_texts).with_debug_data(&debug_data));
             }
             if descriptions.next().is_some() { launch.run(machine, &mut NullObserver) } else { None }
         })?;
@@ -128,7 +168,7 @@ pub(in crate::debug) fn describe_case(
             break;
         }
     }
-    Ok(descriptions.texts())
+    Ok(descriptions.texts(program))
 }
 
 /// The text of a finding, as far as it needs no run.
@@ -154,7 +194,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         second: Some(side(&finding.second)),
         memory: None,
         why: finding.why.clone(),
-        fix: finding.fix.clone(),
+        fix: finding.fix.in_program(program),
         tried: None,
         chain: finding.path.iter().map(|link| link_text(program, extent, link)).collect(),
         count: finding.count,

@@ -53,7 +53,7 @@ impl Session {
         let now = self.time();
         self.return_to(self.recorded());
         let polled = finding.waiting.iter().map(|waiting| polled_by(self.machine(), waiting)).collect::<Vec<_>>();
-        let history = self.history_of_hang(finding, polled.iter().flatten().copied().collect());
+        let history = self.history_of_hang(finding, polled.iter().flatten().cloned().collect());
         self.return_to(self.recorded());
         let mut poll_index = 0;
         for (waiting, polled) in finding.waiting.iter_mut().zip(&polled) {
@@ -111,7 +111,7 @@ impl Session {
             let scalar = Scalar::new(Type::Scalar(ty), expression::little_endian(&bytes));
             format!(", which holds {}", scalar.text(&context, None))
         });
-        let mut lines = vec![format!("reads {} at {}{}", element.name, self.site_text(polled.pc), value.unwrap_or_default())];
+        let mut lines = vec![format!("reads {} at {}{}", element.name, site_text(&polled.site), value.unwrap_or_default())];
         lines.push(match last_write {
             Some((point, lanes)) => format!(
                 "last written at {} by block {} warp {} {}, t={}",
@@ -121,7 +121,7 @@ impl Session {
                 lanes.describe(),
                 grouped(point.tick)
             ),
-            None => "nothing has written it since the launch began".to_string(),
+            None => "no other instruction has written it since the launch began".to_string(),
         });
         lines.push(self.possible_writers(&program, polled, &element.name));
         lines
@@ -181,7 +181,8 @@ impl Session {
             for group in warp.groups.iter().filter(|group| group.current_pc() != barrier) {
                 let reach_text =
                     if reaches(&flow, group.current_pc(), barrier) { "can still reach it" } else { "cannot reach it any more" };
-                let at = self.site_text(group.current_pc());
+                let point = IssuePoint { pc: group.current_pc(), tick: self.time(), block: block.index, warp: WarpId::new(number as u32) };
+                let at = site_text(&Site::with_calls(&self.eval_context(), point, group.mask));
                 others.push(format!("warp {number} {} at {at} {reach_text}", group.mask.describe()));
             }
         }
@@ -211,9 +212,14 @@ impl Session {
     /// `k.ptx:12 (k.cu:4)`
     fn site_text(&self, pc: Pc) -> String {
         let point = IssuePoint { pc, tick: Tick::START, block: [0; 3], warp: WarpId::new(0) };
-        let site = Site::new(self.program(), [1; 3], point, LaneMask::NONE);
-        site.source.map_or(site.place.clone(), |source| format!("{} ({source})", site.place))
+        site_text(&Site::new(self.program(), [1; 3], point, LaneMask::NONE))
     }
+}
+
+/// `k.ptx:12 (k.cu:4)`
+fn site_text(site: &Site) -> String {
+    let source = site.source.as_ref().map_or_else(String::new, |source| format!(" ({source})"));
+    format!("{}{source}", site.place)
 }
 
 impl HangHistory {

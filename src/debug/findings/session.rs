@@ -170,7 +170,7 @@ impl Session {
             self.go_to_launch(launch, time);
             descriptions.visit(&self.eval_context());
         }
-        descriptions.texts()
+        descriptions.texts(&program)
     }
 
     /// Stores the results of trying the fixes of findings, by number.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::atomic::ReadModifyWrite;
 use super::barrier_positions::{Participants, UnrolledCopies, barrier_positions};
+use super::calls::{self, at_calls};
 use super::copies::copies;
 use super::executing_warps::ExecutingWarps;
 use super::patch::TextChange;
@@ -71,18 +72,22 @@ impl<'a> Planner<'a> {
                 self.between(Participants::of(level), one, other, pcs).iter().map(barriers).collect()
             }
             Remedy::NamedBarrier(one, other) => self.named_barriers(one, other, pcs),
-            Remedy::BarrierAt(level, at) => self.convergent_position(at).into_iter().map(|at| barriers_at(program, level, &[at])).collect(),
+            Remedy::BarrierAt(level, at) => {
+                let positions = at_calls(program, at, pcs).into_iter().flat_map(|at| self.convergent_position(at));
+                positions.map(|at| barriers_at(program, level, &[at])).collect()
+            }
             Remedy::ClusterArrive(at) => vec![insert(at, "barrier.cluster.arrive;".into())],
             Remedy::ClusterWait(at) => {
                 self.convergent_position(at).into_iter().map(|at| insert(at, "barrier.cluster.wait;".into())).collect()
             }
             Remedy::Fence(scope, at) => {
                 let construct = Some(Construct::Fence).filter(|_| scope == Scope::Gpu);
-                let plan = |text: String| {
+                let plan = |at: Position, text: String| {
                     let description = inserted(program, at, &text, construct);
                     FixPlan::new(vec![TextChange::Insert(at, text)], description)
                 };
-                fences(scope, program).into_iter().map(plan).collect()
+                let plans = |at: Position| fences(scope, program).into_iter().map(move |text| plan(at, text));
+                at_calls(program, at, pcs).into_iter().flat_map(plans).collect()
             }
             Remedy::ProxyFence(at) => vec![insert(at, "fence.proxy.async;".into())],
             Remedy::Arrive(waiting, at) => arrival(program, waiting).into_iter().map(|text| insert(at, text)).collect(),
@@ -167,12 +172,13 @@ impl<'a> Planner<'a> {
     fn between(&mut self, participants: Participants, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<Vec<Position>> {
         let program = self.program;
         if program.function_at(one) != program.function_at(other) {
-            return self
-                .convergent_position(Position::Before(other))
-                .into_iter()
-                .chain(self.convergent_position(Position::After(one)))
-                .map(|at| vec![at])
-                .collect();
+            let mut sets: Vec<Vec<Position>> = Vec::new();
+            for (one, other) in calls::pairs(program, one, other) {
+                sets.extend(self.between(participants, one, other, pcs));
+            }
+            let sides = [Position::Before(other), Position::After(one)];
+            sets.extend(sides.into_iter().flat_map(|at| self.convergent_position(at)).map(|at| vec![at]));
+            return sets;
         }
         let Some(analysis) = self.analysis(one) else { return Vec::new() };
         let opcode = |pc: Pc| program.statement(pc).map(|statement| statement.opcode);
@@ -372,7 +378,8 @@ fn inserted(program: &Program, at: Position, text: &str, construct: Option<Const
     let source = line_at(program, at);
     match (construct.filter(|_| language != Language::Ptx), source) {
         (Some(construct), Some(line)) => {
-            let place = if ends_turn(program, at) { "at the end of each turn of the loop at" } else { preposition(at) };
+            let is_at_end = ends_turn(program, at) || is_at_condition(program, at);
+            let place = if is_at_end { "at the end of each turn of the loop at" } else { preposition(at) };
             format!("{} {place} {}: {text} {}", language.name(construct), line.short(), self::at(program, at, false))
         }
         _ => format!("{text} {}", self::at(program, at, true)),
@@ -401,6 +408,20 @@ fn line_at(program: &Program, at: Position) -> Option<FileLine> {
 fn ends_turn(program: &Program, at: Position) -> bool {
     let is_back = |pc: Pc| matches!(program.code[pc.index()].op, Op::Control(ControlOp::Branch { target, .. }) if target <= pc);
     matches!(at, Position::Before(pc) if is_back(pc))
+}
+
+/// True if the position is before the condition of a loop that is tested before each turn, as compilers for debuggers write it.
+fn is_at_condition(program: &Program, at: Position) -> bool {
+    let Position::Before(pc) = at else { return false };
+    let Some(function) = program.function_at(pc) else { return false };
+    let end = program.functions[function.index()].code.end;
+    let op = |pc: u32| &program.code[pc as usize].op;
+    let target = |pc: u32| if let Op::Control(ControlOp::Branch { target, .. }) = op(pc) { Some(target.0) } else { None };
+    let Some(test) = (pc.0..end).find(|pc| matches!(op(*pc), Op::Control(_))) else { return false };
+    let changes = |pc: u32| [Effect::WritesMemory, Effect::Orders].into_iter().any(|effect| op(pc).effects(program).has(effect));
+    let is_test = program.code[test as usize].guard.is_some() && target(test).is_some_and(|target| target > test);
+    let mut heads = (test + 1..end).filter_map(target).filter(|head| *head <= pc.0);
+    is_test && heads.any(|head| !(head..test).any(|pc| changes(pc) || matches!(op(pc), Op::Control(_))))
 }
 
 fn preposition(at: Position) -> &'static str {

@@ -12,6 +12,7 @@
 
 mod atomic;
 mod barrier_positions;
+mod calls;
 mod candidates;
 mod copies;
 mod executing_warps;

@@ -29,7 +29,7 @@ pub(in crate::debug) struct RejectedLaunch {
 impl<'a> Job<'a> {
     /// The context of faults in launch `index`; none if the case has no such launch.
     pub fn fault_context(&self, index: usize) -> Option<FaultContext<'a>> {
-        Some(FaultContext { program: self.program, launch: self.case.launches.get(index)?, buffers: &self.case.buffers, index })
+        Some(FaultContext::new(self.program, self.case.launches.get(index)?, &self.case.buffers, index))
     }
 
     /// The machine before the first instruction of the launch of `fault_context`, at time `start`, with its buffers allocated; or the

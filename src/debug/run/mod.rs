@@ -125,7 +125,7 @@ pub(in crate::debug) fn run_checked_until(
 /// # Errors
 /// Errors that do not come from the kernel.
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
-    let fault_context = FaultContext { program, launch: &case.launches[0], buffers: &case.buffers, index: 0 };
+    let fault_context = FaultContext::new(program, &case.launches[0], &case.buffers, 0);
     let device = Device::new(Arc::clone(program));
     let machine = Job { program, case, options, instrumentation: Instrumentation::Nothing }.prepare(
         &fault_context,

@@ -212,8 +212,8 @@ impl RunningLaunch<'_> {
                 }
                 Step::Trapped(trap) if self.options.host.as_ref().is_some_and(|host| host.fetch_page(machine, &trap)) => continue,
                 Step::Trapped(trap) => return Some(fault_context.trap(&trap, machine)),
-                Step::Deadlock(deadlock) => return Some(fault_context.deadlock(&deadlock)),
-                Step::Livelocked(deadlock) => return Some(fault_context.livelock(&deadlock)),
+                Step::Deadlock(deadlock) => return Some(fault_context.deadlock(&deadlock, machine)),
+                Step::Livelocked(deadlock) => return Some(fault_context.livelock(&deadlock, machine)),
                 Step::OverLimit(footprint) => return Some(fault_context.over_limit(footprint, memory_limit)),
                 Step::Budget | Step::Paused => {}
             }

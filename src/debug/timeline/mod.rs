@@ -239,12 +239,12 @@ impl Timeline {
                 Step::Paused => return HaltReason::Paused,
                 Step::Done => return HaltReason::Done,
                 Step::Trapped(trap) => return self.faulted(|fault_context, machine| fault_context.trap(&trap, machine)),
-                Step::Deadlock(deadlock) => return self.faulted(|fault_context, _| fault_context.deadlock(&deadlock)),
+                Step::Deadlock(deadlock) => return self.faulted(|fault_context, machine| fault_context.deadlock(&deadlock, machine)),
                 Step::OverLimit(footprint) => {
                     let limit = self.options.memory_limit;
                     return self.faulted(|fault_context, _| fault_context.over_limit(footprint, limit));
                 }
-                Step::Livelocked(deadlock) => return self.faulted(|fault_context, _| fault_context.livelock(&deadlock)),
+                Step::Livelocked(deadlock) => return self.faulted(|fault_context, machine| fault_context.livelock(&deadlock, machine)),
             }
             if let Some(limit) = self.options.step_limit.filter(|limit| self.time() - self.machine().start() >= *limit) {
                 return self.faulted(|fault_context, machine| fault_context.unfinished(machine, limit));

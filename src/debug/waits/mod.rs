@@ -29,8 +29,8 @@ pub fn reason(program: &Program, kernel: FuncId, waiter: &Waiter) -> String {
             format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
         }
         WaitReason::Lanes { mask, exited, elsewhere } => lanes(*mask, *exited, *elsewhere),
-        WaitReason::Reconvergence(others) => format!("waits at the meeting point for lanes {}; {STACK}", others.list()),
-        WaitReason::OtherSide(others) => format!("waits for its turn after lanes {}; {STACK}", others.list()),
+        WaitReason::Reconvergence(others) => format!("waits at the meeting point for {}; {STACK}", others.describe()),
+        WaitReason::OtherSide(others) => format!("waits for its turn after {}; {STACK}", others.describe()),
     }
 }
 
@@ -48,17 +48,17 @@ fn barrier((id, count, wanted): (u32, u32, Option<u32>), missing: &[WarpLanes]) 
 
 fn lanes(mask: Option<LaneMask>, exited: LaneMask, elsewhere: LaneMask) -> String {
     let of = mask.map_or(": all lanes of the warp must execute it".to_string(), |mask| format!(" of its mask {mask:#010x}"));
-    let mut text = format!("waits for lanes {}{of}", (exited | elsewhere).list());
+    let mut text = format!("waits for {}{of}", (exited | elsewhere).describe());
     if !exited.is_empty() {
-        text += &format!("; lanes {} have exited", exited.list());
+        text += &format!("; {} {} exited", exited.describe(), if exited.count() == 1 { "has" } else { "have" });
     }
     if !elsewhere.is_empty() {
-        text += &format!("; lanes {} stand elsewhere", elsewhere.list());
+        text += &format!("; {} {} elsewhere", elsewhere.describe(), if elsewhere.count() == 1 { "stands" } else { "stand" });
     }
     text
 }
 
-/// `warp 1 lanes 0-31, warp 3 lanes 4`
+/// `warp 1 all lanes, warp 3 lane 4`
 fn lanes_of_warps(lanes: &[WarpLanes]) -> String {
-    lanes.iter().map(|(warp, lanes)| format!("warp {warp} lanes {}", lanes.list())).collect::<Vec<_>>().join(", ")
+    lanes.iter().map(|(warp, lanes)| format!("warp {warp} {}", lanes.describe())).collect::<Vec<_>>().join(", ")
 }

@@ -44,7 +44,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.trap(TrapKind::WgmmaSequence, active, &format!("wgmma must be executed by all 32 lanes of a warp, but lanes {missing} {why}"))
     }
 
-    /// Puts a multiplication in flight, and ends it at once if the policy is `eager`.
+    /// Puts a multiplication in flight, and ends it at once if the policy is `eager`, or if the module is for debuggers: its compiler keeps
+    /// variables in memory between statements, so that the assembler waits for each multiplication.
     fn issue_wgmma(&mut self, id: WgmmaId, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
         let op = &program.wgmmas[id];
@@ -58,7 +59,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.progress += 1;
         self.warp.wgmmas.issue(Arc::clone(&wgmma), &mut self.warp.registers);
         self.in_flight.add_wgmma(wgmma);
-        if self.completion.at_issue() == AtIssue::Ends {
+        if self.completion.at_issue() == AtIssue::Ends || program.is_debug {
             self.complete_next_wgmma();
         }
         Ok(())

@@ -176,21 +176,6 @@ impl Language {
     }
 }
 
-/// The source line of an instruction: `k.cu:64` by `.loc`, or else `k.ptx:12`.
-pub(in crate::check::race) fn line(program: &Program, pc: Pc) -> String {
-    let lines = program.source_places(pc).filter(|source| source.line > 0);
-    let named = lines.filter_map(|source| {
-        let (_, name) = program.source_files.iter().find(|(number, _)| *number == source.file)?;
-        Some((Path::new(name), source.line))
-    });
-    let named: Vec<(&Path, u32)> = named.collect();
-    // Code of a header is given by the line of the kernel that calls it.
-    let is_header = |path: &Path| path.extension().is_some_and(|end| end == "h" || end == "hpp");
-    let place = named.iter().find(|(path, _)| !is_header(path)).or(named.first());
-    let file_name = |path: &Path| path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    place.map_or_else(|| program.place(pc), |(path, line)| format!("{}:{line}", file_name(path)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

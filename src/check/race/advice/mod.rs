@@ -15,6 +15,7 @@ use super::RaceChecker;
 use super::access::Access;
 use super::detector::Conflict;
 use super::report::{LoopIterations, Relation};
+use crate::check::advice_text::AdviceText;
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{Side, SideAction, ThreadDistance};
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW};
@@ -24,7 +25,6 @@ use crate::isa::{MbarrierFn, Ordering, Scope};
 use crate::machine::{LaneMask, Proxy};
 use crate::order::{Agent, AsyncKind};
 use crate::program::{MbarrierOp, Op, Pc};
-use language::line;
 use update::{Update, UpdateKind};
 
 impl RaceChecker {
@@ -100,25 +100,25 @@ impl RaceChecker {
     fn fix_of_update(&self, language: Language, Update { load, store, kind }: Update) -> Advice {
         let as_atomic = |f| vec![vec![Remedy::Atomic { load, store, f }]];
         let read_strongly = vec![vec![Remedy::Order(load, Ordering::Relaxed)]];
-        let (load, store) = (line(&self.program, load), line(&self.program, store));
-        let at = if load == store { format!("at {load}") } else { format!("at {load} and {store}") };
+        let line = |pc: Pc| AdviceText::default().line(pc);
+        let is_one_line = line(load).in_program(&self.program) == line(store).in_program(&self.program);
+        let at = if is_one_line { line(load) } else { line(load).words(" and ").line(store) };
         let strong = language.name(Construct::Strong);
         match kind {
             UpdateKind::Operation(f) => {
                 let atomic = language.atomic(f);
-                let text =
-                    format!("consider {atomic} for the load, the operation and the store {at}: a barrier does not make them one step");
-                Advice::new(text, as_atomic(f))
+                let what = format!("consider {atomic} for the load, the operation and the store at ");
+                Advice::new(AdviceText::from(what).text(at).words(": a barrier does not make them one step"), as_atomic(f))
             }
             UpdateKind::Test { is_relational } => {
                 let atomic = language.name(if is_relational { Construct::MinOrMax } else { Construct::CompareAndSwap });
-                let text = format!("consider {atomic} for the test and the write {at}: a barrier does not make them one step");
-                Advice::new(text, as_atomic(None))
+                let what = format!("consider {atomic} for the test and the write at ");
+                Advice::new(AdviceText::from(what).text(at).words(": a barrier does not make them one step"), as_atomic(None))
             }
             UpdateKind::Hint => {
-                let text =
-                    format!("consider a strong load ({strong}) for the test at {load}, since the atomic at {store} decides; or no test");
-                Advice::new(text, read_strongly)
+                let what = format!("consider a strong load ({strong}) for the test at ");
+                let decides = AdviceText::from(what).line(load).words(", since the atomic at ").line(store);
+                Advice::new(decides.words(" decides; or no test"), read_strongly)
             }
         }
     }

@@ -5,10 +5,11 @@
 
 use std::collections::VecDeque;
 
-use super::fences::fence_between;
-use super::language::{Construct, Language, line};
+use super::fences::{Fence, fence_between};
+use super::language::{Construct, Language};
 use crate::base::WarpId;
 use crate::cfg::is_lock_loop;
+use crate::check::advice_text::{AdvicePlace, AdviceText};
 use crate::check::finding::SideAction;
 use crate::check::race::RaceChecker;
 use crate::check::race::access::Access;
@@ -63,12 +64,20 @@ impl SyncAccess {
 pub(in crate::check::race) struct GroupWait {
     /// The block, by number, and the warp.
     pub by: (u32, WarpId),
+    /// The lanes.
+    pub lanes: LaneMask,
     /// The tick.
     pub tick: Tick,
     /// The instruction.
     pub pc: Pc,
     /// The groups that it leaves pending.
     pub pending: u32,
+}
+
+/// An instruction whose scope does not hold both threads of a race, and the place that advice names for it.
+struct Narrow {
+    pc: Pc,
+    at: AdvicePlace,
 }
 
 /// The last operations that may synchronize.
@@ -174,8 +183,10 @@ impl RaceChecker {
         let needed = scope_of(first.op.block, second.op.block, self.hb.cluster());
         // Two strong accesses need no order if the scope of each holds both threads.
         if let (Some(one), Some(other)) = (first.strong, second.strong) {
-            let narrow = [(first.pc, one), (second.pc, other)].into_iter().filter(|(_, scope)| *scope < needed);
-            let narrow: Vec<Pc> = narrow.map(|(pc, _)| pc).collect();
+            let sides = [(first, conflict.first_lanes, one), (second, conflict.second_lanes, other)];
+            let narrow = sides.into_iter().filter(|(.., scope)| *scope < needed);
+            let narrow = narrow.map(|(access, lanes, _)| Narrow { pc: access.pc, at: (&self.side(access, lanes)).into() });
+            let narrow: Vec<Narrow> = narrow.collect();
             if !narrow.is_empty() {
                 return Some(self.widened(language, narrow, needed));
             }
@@ -201,7 +212,7 @@ impl RaceChecker {
             if acquired {
                 return Some(Advice::new(release, releasing(&write, needed)));
             }
-            let text = format!("{release}; and {}", self.missing_acquire(language, &read));
+            let text = release.words("; and ").text(self.missing_acquire(language, &read));
             let acquiring = acquiring(&read, needed);
             let both = releasing(&write, needed).into_iter().zip(acquiring).map(|(release, acquire)| [release, acquire].concat());
             return Some(Advice::new(text, both.collect()));
@@ -210,13 +221,14 @@ impl RaceChecker {
     }
 
     /// The advice to widen the scopes of these instructions.
-    fn widened(&self, language: Language, narrow: Vec<Pc>, needed: Scope) -> Advice {
-        let remedies = narrow.iter().map(|at| Remedy::Scope(*at, needed)).collect();
-        let lines: Vec<String> = narrow.into_iter().map(|at| line(&self.program, at)).collect();
-        let (lines, wide) = (lines.join(" and "), language.name(Construct::GridScope));
-        let text = format!(
-            "consider {wide} scope at {lines}, or that of the cluster within a cluster: the scope there does not hold both threads"
-        );
+    fn widened(&self, language: Language, narrow: Vec<Narrow>, needed: Scope) -> Advice {
+        let remedies = narrow.iter().map(|narrow| Remedy::Scope(narrow.pc, needed)).collect();
+        let wide = AdviceText::from(format!("consider {} scope at ", language.name(Construct::GridScope)));
+        let text = narrow.iter().enumerate().fold(wide, |text, (index, narrow)| {
+            let text = if index == 0 { text } else { text.words(" and ") };
+            text.line(narrow.at)
+        });
+        let text = text.words(", or that of the cluster within a cluster: the scope there does not hold both threads");
         Advice::new(text, vec![remedies])
     }
 
@@ -236,48 +248,56 @@ impl RaceChecker {
             })
     }
 
-    fn fence_between(&mut self, from: Pc, to: Pc) -> Option<(Pc, Scope)> {
+    fn fence_between(&mut self, from: Pc, to: Pc) -> Option<Fence> {
         fence_between(&self.program, &mut self.reachability, from, to)
     }
 
     /// The instructions whose scope does not include both threads: of each side the access or the fence.
-    fn too_narrow(&mut self, needed: Scope, [write, read]: [(Pc, SyncAccess); 2], second: Pc) -> Vec<Pc> {
+    fn too_narrow(&mut self, needed: Scope, [write, read]: [(Pc, SyncAccess); 2], second: Pc) -> Vec<Narrow> {
         let mut found = Vec::new();
         for (access, (from, to)) in [(write.1, (write.0, write.1.pc)), (read.1, (read.0, second))] {
-            let fence = self.fence_between(from, to).filter(|(_, scope)| *scope < needed).map(|(at, _)| at);
+            let fence = self.fence_between(from, to).filter(|fence| fence.scope < needed);
             let is_narrow = access.scope != Scope::None && access.scope < needed;
-            found.extend(if is_narrow { Some(access.pc) } else { fence });
+            let own = is_narrow.then(|| Narrow { pc: access.pc, at: self.place(&access) });
+            found.extend(own.or(fence.map(|fence| Narrow { pc: fence.pc, at: fence.at.into() })));
         }
         found
     }
 
     /// The advice if the wait of one side observed a phase that the arrival of the other one is not part of.
-    fn other_phase(&self, language: Language, write: &SyncAccess, read: &SyncAccess) -> String {
-        let (arrives, waits) = (line(&self.program, write.pc), line(&self.program, read.pc));
-        format!(
-            "consider a larger count in {}, or the other parity at {waits}: the phase whose end it sees ends without the arrival at \
-             {arrives}",
-            language.name(Construct::PhaseInit)
-        )
+    fn other_phase(&self, language: Language, write: &SyncAccess, read: &SyncAccess) -> AdviceText {
+        let what = format!("consider a larger count in {}, or the other parity at ", language.name(Construct::PhaseInit));
+        let text = AdviceText::from(what).line(self.place(read));
+        text.words(": the phase whose end it sees ends without the arrival at ").line(self.place(write))
     }
 
-    fn missing_acquire(&mut self, language: Language, read: &SyncAccess) -> String {
-        let line = line(&self.program, read.pc);
+    /// The place of an access as it was executed.
+    fn place(&self, access: &SyncAccess) -> AdvicePlace {
+        let SyncAccess { pc, tick, block, warp, lanes, .. } = *access;
+        AdvicePlace { pc, execution: Some((IssuePoint { pc, tick, block: self.block_index(block), warp }, lanes)) }
+    }
+
+    fn missing_acquire(&mut self, language: Language, read: &SyncAccess) -> AdviceText {
+        let place = self.place(read);
         let around = if self.is_repeated(read.pc) { "the loop around " } else { "" };
         if read.phase.is_some() {
-            return format!("consider {} at {line}: the relaxed wait there acquires nothing", language.name(Construct::PhaseAcquire));
+            let text = AdviceText::from(format!("consider {} at ", language.name(Construct::PhaseAcquire)));
+            return text.line(place).words(": the relaxed wait there acquires nothing");
         }
         let (fence, load) = (language.name(Construct::Fence), language.name(Construct::Acquire));
-        format!("consider {fence} after {around}{line}, or {load} there: the value that it reads orders nothing without an acquire")
+        let text = AdviceText::from(format!("consider {fence} after {around}")).line(place);
+        text.words(format!(", or {load} there: the value that it reads orders nothing without an acquire"))
     }
 
-    fn missing_release(&self, language: Language, write: &SyncAccess) -> String {
-        let line = line(&self.program, write.pc);
+    fn missing_release(&self, language: Language, write: &SyncAccess) -> AdviceText {
+        let place = self.place(write);
         if write.phase.is_some() {
-            return format!("consider {} at {line}: the relaxed arrival there releases nothing", language.name(Construct::PhaseRelease));
+            let text = AdviceText::from(format!("consider {} at ", language.name(Construct::PhaseRelease)));
+            return text.line(place).words(": the relaxed arrival there releases nothing");
         }
         let (fence, store) = (language.name(Construct::Fence), language.name(Construct::Release));
-        format!("consider {fence} before {line}, or {store} there: what it writes orders nothing without a release")
+        let text = AdviceText::from(format!("consider {fence} before ")).line(place);
+        text.words(format!(", or {store} there: what it writes orders nothing without a release"))
     }
 
     /// The advice if the lane of one side is not ordered with the lane that synchronized for it.
@@ -291,26 +311,22 @@ impl RaceChecker {
         let word = |is_near: bool| language.name(if is_near { Construct::WarpBarrier } else { Construct::BlockBarrier });
         let own_warp = write.warp == conflict.first.op.warp;
         if !own_warp || !write.lanes.contains_all(conflict.first_lanes) {
-            let (lane, line) = (write.lanes.first(), line(&self.program, write.pc));
-            let barrier = word(own_warp);
-            let text = format!(
-                "consider {barrier} before {line}: lane {lane} of warp {} releases there, and the lane of the first access is not ordered \
-                 before it",
+            let (lane, barrier) = (write.lanes.first(), word(own_warp));
+            let text = AdviceText::from(format!("consider {barrier} before ")).line(self.place(write)).words(format!(
+                ": lane {lane} of warp {} releases there, and the lane of the first access is not ordered before it",
                 write.warp.number()
-            );
+            ));
             let barrier = barrier_at(own_warp, Position::Before(write.pc));
             return Some(Advice::new(text, barrier));
         }
         let own_warp = read.warp == second.op.warp;
         let is_ordered = own_warp && read.lanes.contains_all(conflict.second_lanes);
         (!is_ordered).then(|| {
-            let (lane, line) = (read.lanes.first(), line(&self.program, read.pc));
-            let text = format!(
-                "consider {} after {line}: lane {lane} of warp {} acquires there, and the lane of the second access is not ordered after \
-                 it",
-                word(own_warp),
+            let (lane, barrier) = (read.lanes.first(), word(own_warp));
+            let text = AdviceText::from(format!("consider {barrier} after ")).line(self.place(read)).words(format!(
+                ": lane {lane} of warp {} acquires there, and the lane of the second access is not ordered after it",
                 read.warp.number()
-            );
+            ));
             Advice::new(text, barrier_at(own_warp, Position::After(read.pc)))
         })
     }
@@ -329,11 +345,17 @@ impl RaceChecker {
             vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(read))],
             vec![Remedy::Barrier(BarrierLevel::Block, read, copy)],
         ];
-        let (issued, read) = (line(&self.program, copy), line(&self.program, read));
-        let barrier = language.name(Construct::BlockBarrier);
-        let text =
-            format!("consider {barrier} after the read at {read}, before the copies of the next iteration at {issued} write these bytes");
+        let sides = [(&conflict.first, conflict.first_lanes), (second, conflict.second_lanes)];
+        let [issued, read] = sides.map(|(access, lanes)| self.side(access, lanes));
+        let text = AdviceText::from(format!("consider {} after the read at ", language.name(Construct::BlockBarrier))).line(&read);
+        let text = text.words(", before the copies of the next iteration at ").line(&issued).words(" write these bytes");
         Some(Advice::new(text, candidates))
+    }
+
+    /// The place of a wait as it was executed.
+    fn place_of_wait(&self, wait: &GroupWait) -> AdvicePlace {
+        let GroupWait { by: (block, warp), lanes, tick, pc, .. } = *wait;
+        AdvicePlace { pc, execution: Some((IssuePoint { pc, tick, block: self.block_index(block), warp }, lanes)) }
     }
 
     /// The advice on what the waits for a `cp.async` in flight lack, whose bytes `second` accesses.
@@ -342,12 +364,10 @@ impl RaceChecker {
         if op.agent != Agent::Async(AsyncKind::CpAsync) {
             return None;
         }
-        let issued = line(&self.program, conflict.first.pc);
+        let issued = self.side(&conflict.first, conflict.first_lanes);
         if second.op.agent == op.agent && second.action == conflict.first.action {
-            return Some(Advice::text_only(format!(
-                "consider one more slot in the ring, or one copy fewer ahead: the copy of {issued} is in flight while another one writes \
-                 the same bytes"
-            )));
+            let text = AdviceText::from("consider one more slot in the ring, or one copy fewer ahead: the copy of ").line(&issued);
+            return Some(Advice::text_only(text.words(" is in flight while another one writes the same bytes")));
         }
         if let Some(fixed) = self.fix_of_next_copies(language, conflict, second) {
             return Some(fixed);
@@ -360,21 +380,20 @@ impl RaceChecker {
             .map(|(tick, _)| *tick)
             .collect();
         let wait = self.sync_accesses.waits.iter().rev().find(|wait| wait.by == (op.block, op.warp) && wait.tick > op.tick)?;
-        let at = line(&self.program, wait.pc);
+        let at = self.place_of_wait(wait);
         let Some(later) = commits.iter().filter(|tick| **tick < wait.tick).count().checked_sub(1) else {
             let commit = language.name(Construct::CommitGroup);
-            let text = format!("consider {commit} between the copy of {issued} and the wait at {at}, which waits for closed groups");
+            let text = AdviceText::from(format!("consider {commit} between the copy of ")).line(&issued);
+            let text = text.words(" and the wait at ").line(at).words(", which waits for closed groups");
             return Some(Advice::new(text, vec![vec![Remedy::Commit(wait.pc)]]));
         };
         if u64::from(wait.pending) > later as u64 {
-            let text =
-                format!("consider {} at {at}: {} there leaves the group of this copy pending", language.waiting_for(later), wait.pending);
+            let text = AdviceText::from(format!("consider {} at ", language.waiting_for(later))).line(at);
+            let text = text.words(format!(": {} there leaves the group of this copy pending", wait.pending));
             return Some(Advice::new(text, vec![vec![Remedy::WaitGroup(wait.pc, later as u32)]]));
         }
-        let text = format!(
-            "consider {} after the wait at {at}, which covers the copies of its own thread",
-            language.name(Construct::BlockBarrier)
-        );
+        let text = AdviceText::from(format!("consider {} after the wait at ", language.name(Construct::BlockBarrier))).line(at);
+        let text = text.words(", which covers the copies of its own thread");
         Some(Advice::new(text, vec![vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(wait.pc))]]))
     }
 }

@@ -107,7 +107,7 @@ impl Trials<'_> {
         let case = plan.cases.first_mut()?;
         case.buffers.iter_mut().for_each(|buffer| enlarge(buffer, self.dry_run_bytes()));
         let options = RunOptions { memory_limit: MemoryLimit(u64::MAX), resident: Some(1), ..RunOptions::unwatched() };
-        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, buffers: &case.buffers, index: 0 };
+        let fault_context = FaultContext::new(self.program, case.launches.first()?, &case.buffers, 0);
         let job = Job { program: self.program, case, options: &options, instrumentation: Instrumentation::Runs };
         let mut machine = job.prepare(&fault_context, Device::new(Arc::clone(self.program)), Tick::START, &mut Vec::new()).ok()?.ok()?;
         let mut checkers = Checkers::new(self.program, Checks::ALL);

@@ -250,7 +250,7 @@ impl Trials<'_> {
 
     fn run_resident(&self, case: &Case, resident: Option<u32>, ticks: u64, bounds: &[u64]) -> Option<TrialResult> {
         let options = RunOptions { checks: Checks::NONE, memory_limit: MemoryLimit(u64::MAX), resident, ..RunOptions::unwatched() };
-        let fault_context = FaultContext { program: self.program, launch: case.launches.first()?, buffers: &case.buffers, index: 0 };
+        let fault_context = FaultContext::new(self.program, case.launches.first()?, &case.buffers, 0);
         let mut addresses = Vec::new();
         let job = Job { program: self.program, case, options: &options, instrumentation: Instrumentation::Nothing };
         let device = Device::new(Arc::clone(self.program));
@@ -375,8 +375,8 @@ fn run(machine: &mut Machine, fault_context: &FaultContext<'_>, reach: &mut Reac
         Step::Done => return End::Done,
         Step::Budget | Step::Paused | Step::OverLimit(_) => return End::Budget,
         Step::Trapped(trap) => fault_context.trap(&trap, machine),
-        Step::Deadlock(deadlock) => fault_context.deadlock(&deadlock),
-        Step::Livelocked(deadlock) => fault_context.livelock(&deadlock),
+        Step::Deadlock(deadlock) => fault_context.deadlock(&deadlock, machine),
+        Step::Livelocked(deadlock) => fault_context.livelock(&deadlock, machine),
     };
     if fault.id == UNSUPPORTED { End::Done } else { End::Fault(Box::new(fault)) }
 }

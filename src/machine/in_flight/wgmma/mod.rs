@@ -13,6 +13,10 @@
 //! [`POISON`](crate::machine::POISON), and their values are saved in a [`WgmmaQueue`](crate::machine::WgmmaQueue), from which a later
 //! `wgmma` accumulates. After the wait of another warp they still hold poison, until their own warp has waited.
 //!
+//! In a module for debuggers (`.target` with `debug`) it ends at issue. Its compiler keeps variables in memory between statements, so that
+//! registers of D are stored before the wait; the assembler (ptxas 13.0) waits after each `wgmma` there, and results on an H200 are those
+//! after the wait.
+//!
 //! Descriptors, `scale-d` and metadata are read at issue.
 
 pub(in crate::machine) mod compute;

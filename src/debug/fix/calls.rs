@@ -1,0 +1,43 @@
+//! Positions in functions that no user wrote, such as the atomics of the toolkit: a change belongs at the calls that lead there.
+
+use crate::check::{Position, common_places};
+use crate::debug::site::is_users;
+use crate::flow::reach::closure;
+use crate::program::{FuncId, Pc, Program};
+
+/// The position, or where its function is not the user's, those of the calls of it in functions of the user, and it last. Functions that
+/// have some of `pcs`, the instructions of the finding, come first.
+pub(super) fn at_calls(program: &Program, at: Position, pcs: &[Pc]) -> Vec<Position> {
+    let mut positions: Vec<Position> = users_calls(program, at.pc()).into_iter().map(|call| at.with_pc(call)).collect();
+    let has_some = |position: &Position| pcs.iter().any(|pc| program.function_at(*pc) == program.function_at(position.pc()));
+    positions.sort_by_key(|position| !has_some(position));
+    positions.push(at);
+    positions
+}
+
+/// The places of two instructions in the functions that execute both; none if one function has both.
+pub(super) fn pairs(program: &Program, one: Pc, other: Pc) -> Vec<(Pc, Pc)> {
+    if program.function_at(one) == program.function_at(other) {
+        return Vec::new();
+    }
+    let all = common_places(program, [one, other]).into_iter().flat_map(|common| {
+        let [ones, others] = common.places;
+        ones.into_iter().flat_map(move |one| others.clone().into_iter().map(move |other| (one, other)))
+    });
+    all.filter(|(one, other)| is_users(program, *one) && is_users(program, *other)).collect()
+}
+
+/// The calls in functions of the user that lead to an instruction; none if its own function is the user's.
+fn users_calls(program: &Program, pc: Pc) -> Vec<Pc> {
+    let Some(function) = program.function_at(pc).filter(|_| !is_users(program, pc)) else { return Vec::new() };
+    let count = program.functions.len();
+    // Calls of the user's code end the search.
+    let calls = |callee: usize| {
+        let all = (0..count).flat_map(|caller| program.direct_calls(FuncId::new(caller)).map(move |(call, called)| (caller, call, called)));
+        all.filter(move |(.., called)| called.index() == callee).map(|(caller, call, _)| (caller, call))
+    };
+    let by_toolkit = |callee: usize| calls(callee).filter(|(_, call)| !is_users(program, *call)).map(|(caller, _)| caller);
+    let reached = closure(count, [function.index()], by_toolkit);
+    let found = reached.order().iter().flat_map(|callee| calls(*callee)).map(|(_, call)| call);
+    found.filter(|call| is_users(program, *call)).collect()
+}
