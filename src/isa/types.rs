@@ -119,6 +119,11 @@ impl Space {
             Space::Param | Space::ParamFunc => "param",
         }
     }
+
+    /// True if each thread has memory of its own there, which no other thread sees.
+    pub fn is_of_thread(self) -> bool {
+        matches!(self, Space::Local | Space::ParamFunc)
+    }
 }
 
 /// Modifiers of floating-point instructions.

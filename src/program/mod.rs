@@ -17,6 +17,7 @@ mod op;
 mod operand;
 pub mod operands;
 pub mod registers;
+mod shared;
 mod statement;
 mod tensor_map;
 mod texels;
@@ -41,6 +42,7 @@ pub use names::{
 };
 pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Slots, Src, SrcKind};
+pub use shared::SharedVariable;
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
 pub use tensor_map::{BoxShape, FieldError, RANK_MAX, TENSOR_MAP_BYTES, TensorMap, TensorMapError};
 pub use texels::{Content, Image, Texels, Texture, find};
@@ -347,40 +349,18 @@ pub struct Variable {
     pub init: Vec<u8>,
     /// The function it is declared in.
     pub function: Option<FuncId>,
+    /// Of a shared variable, the kernels that have space for it: others may have another variable there.
+    pub kernels: Vec<FuncId>,
     /// The opaque type, if it is one: its value is a handle.
     pub opaque: Option<ImageKind>,
     /// The sampling modes of a `.samplerref`, from its initializer.
     pub sampler: Option<Box<Sampler>>,
 }
 
-/// A variable in shared memory as one kernel sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SharedVariable<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Its start.
-    pub start: u64,
-    /// Its size, that of dynamic shared memory included.
-    pub bytes: u64,
-}
-
 impl Program {
     /// The variables of the body of a function, in order of declaration.
     pub fn variables_of(&self, function: FuncId) -> impl DoubleEndedIterator<Item = &Variable> {
         self.functions[function.index()].variables.iter().map(|local| &self.variables[local.id.index()])
-    }
-
-    /// The variable that holds `address` of the shared memory of a block of `kernel`, which has `shared_bytes` bytes in all.
-    pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
-        let dynamic = map::SHARED_RESERVED + u64::from(self.functions[kernel.index()].shared_bytes);
-        let shared = self.variables.iter().filter(|variable| variable.location.space == Space::Shared);
-        let visible = shared
-            .filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));
-        let mut ranges = visible.map(|variable| match variable.bytes {
-            0 => SharedVariable { name: &variable.name, start: dynamic, bytes: shared_bytes.saturating_sub(dynamic) },
-            bytes => SharedVariable { name: &variable.name, start: variable.location.address, bytes },
-        });
-        ranges.rfind(|variable| (variable.start..variable.start + variable.bytes).contains(&address))
     }
 }
 

@@ -264,17 +264,6 @@ impl super::Program {
     pub fn names_operator(text: &str) -> bool {
         text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))).any(|word| word == "operator")
     }
-
-    /// The variable outside of functions that `name` denotes: the one with exactly this name in the module, otherwise the only one whose
-    /// source name matches ([`is_called`]).
-    pub fn variable_called(&self, name: &str) -> Option<&super::Variable> {
-        let of_module = || self.variables.iter().filter(|variable| variable.function.is_none());
-        let exact = of_module().find(|variable| &*variable.name == name);
-        exact.or_else(|| {
-            let mut called = of_module().filter(|variable| is_called(&variable.name, name));
-            called.next().filter(|_| called.next().is_none())
-        })
-    }
 }
 
 /// What `name` denotes in the function `around`, of things with names of the module or of the source: as in C++, one of the innermost

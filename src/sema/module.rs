@@ -183,6 +183,7 @@ impl<'a> ModuleBuilder<'a> {
             align: layout.align,
             init: Vec::new(),
             function,
+            kernels: self.shared.kernels(variable.name.span),
             opaque: layout.opaque,
             sampler: None,
         });

@@ -29,6 +29,8 @@ const DYNAMIC_ALIGN: u32 = 16;
 pub(super) struct SharedLayout {
     /// By the span of the variable's name.
     addresses: HashMap<Span, u64>,
+    /// The kernels that reach each variable, by the span of its name.
+    kernels: HashMap<Span, Vec<FuncId>>,
     /// End of static shared memory, by kernel.
     ends: HashMap<FuncId, u64>,
     /// Start of dynamic shared memory in the code of each function that uses it.
@@ -39,6 +41,11 @@ impl SharedLayout {
     /// The address of the variable declared at `name`; for dynamic shared memory that in `function`.
     pub(super) fn address(&self, function: Option<FuncId>, name: Span) -> Option<u64> {
         self.addresses.get(&name).copied().or_else(|| self.dynamic_start(function?))
+    }
+
+    /// The kernels that reach the variable declared at `name`.
+    pub(super) fn kernels(&self, name: Span) -> Vec<FuncId> {
+        self.kernels.get(&name).cloned().unwrap_or_default()
     }
 
     /// Start of dynamic shared memory in the code of `function`.
@@ -61,7 +68,10 @@ impl SharedLayout {
         let kernels: Vec<FuncId> = (0..index.functions.len()).map(FuncId::new).filter(|id| index.functions[id.index()].is_kernel).collect();
         let reach: Vec<Reached> = kernels.iter().map(|kernel| references.reached_from(*kernel)).collect();
         let mut layout = Self::default();
-        let ends = layout.assign_static(&variables, &references.users(&reach, variables.len()), kernels.len());
+        let users = references.users(&reach, variables.len());
+        let reaching = |users: &BTreeSet<usize>| users.iter().map(|kernel| kernels[*kernel]).collect();
+        layout.kernels = variables.iter().zip(&users).map(|(variable, users)| (variable.span, reaching(users))).collect();
+        let ends = layout.assign_static(&variables, &users, kernels.len());
         layout.assign_dynamic(&variables, &references, &kernels, &reach, ends);
         layout.check(&kernels, index, diags);
         layout

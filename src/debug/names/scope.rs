@@ -6,6 +6,8 @@
 //! kernel's parameter and a buffer have the same name, in PTX or in the source, as in a launch without a file, the name means the buffer,
 //! also after the kernel has ended: the parameter is only the buffer's address, `&NAME`.
 
+use std::collections::BTreeSet;
+
 use crate::debug::eval_context::{Buffer, EvalContext, Frame};
 use crate::debug::frame_scopes;
 use crate::debug::source_names;
@@ -69,7 +71,7 @@ pub fn look_up<'a>(context: &EvalContext<'a>, frame: Option<&Frame<'a>>, name: &
         local.or_else(elsewhere).or_else(|| if frame.is_none() { kernel_param(context, name) } else { None })
     };
     let of_source = || {
-        let variable = context.program().variable_called(name)?;
+        let variable = module_variable_called(context, name)?;
         Some(Named::Memory(variable_location(context, variable, None)))
     };
     // As in gdb, a register is also called by its name with `$`.
@@ -182,11 +184,27 @@ fn own_variable<'a>(program: &'a Program, function: &Function, pc: Pc, name: &st
 
 fn in_module<'a>(context: &EvalContext<'a>, name: &str) -> Option<Named<'a>> {
     let program = context.program();
-    let variables = || program.variables.iter().filter(|variable| variable.function.is_none());
-    if let Some(variable) = variables().find(|variable| &*variable.name == name) {
+    if let Some(variable) = module_variables(context).find(|variable| &*variable.name == name) {
         return Some(Named::Memory(variable_location(context, variable, None)));
     }
     program.function(name).map(Named::Function)
+}
+
+/// The variables of the module, without those in the shared memory of other kernels.
+pub fn module_variables<'a>(context: &EvalContext<'a>) -> impl Iterator<Item = &'a Variable> + use<'a> {
+    let kernel = context.machine.config().kernel;
+    let of_module = context.program().variables.iter().filter(|variable| variable.function.is_none());
+    of_module.filter(move |variable| variable.location.space != Space::Shared || variable.is_in_shared_of(kernel))
+}
+
+/// The variable of the module that `name` denotes: the one with exactly this name, otherwise the only one whose source name matches
+/// ([`is_called`]).
+fn module_variable_called<'a>(context: &EvalContext<'a>, name: &str) -> Option<&'a Variable> {
+    let exact = module_variables(context).find(|variable| &*variable.name == name);
+    exact.or_else(|| {
+        let mut called = module_variables(context).filter(|variable| is_called(&variable.name, name));
+        called.next().filter(|_| called.next().is_none())
+    })
 }
 
 fn buffer<'a>(context: &EvalContext<'a>, name: &str) -> Option<Named<'a>> {
@@ -248,7 +266,7 @@ pub fn variable_called<'a>(context: &EvalContext<'a>, name: &str) -> Option<&'a 
             own_variable(program, kernel, Pc(kernel.code.start), name)
         }
     };
-    own.or_else(|| program.variable_called(name))
+    own.or_else(|| module_variable_called(context, name))
 }
 
 /// The bits of a register in a frame; none if no code names it.
@@ -320,7 +338,7 @@ pub fn names(context: &EvalContext<'_>) -> Vec<String> {
         names.extend(locals.chain(&info.globals).map(|variable| variable.name.to_string()));
     }
     let program = context.program();
-    for variable in program.variables.iter().filter(|variable| variable.function.is_none()) {
+    for variable in module_variables(context) {
         names.extend([variable.name.to_string(), shown_name(&variable.name).into_owned()]);
     }
     names.extend(program.functions.iter().map(|function| function.name.to_string()));
@@ -340,6 +358,16 @@ fn passed_elsewhere<'a>(program: &Program, function: &'a Function, name: &str) -
     function.variables.iter().find(is_passed)
 }
 
+/// The kernels that have a shared variable of this name, if it is one of others than the kernel that runs.
+fn other_kernels(context: &EvalContext<'_>, name: &str) -> Option<String> {
+    let program = context.program();
+    let is_meant = |variable: &&Variable| variable.location.space == Space::Shared && is_called(&variable.name, name);
+    let kernels = program.variables.iter().filter(is_meant).flat_map(|variable| &variable.kernels);
+    let names: BTreeSet<String> = kernels.map(|kernel| listed_name(&program.functions[kernel.index()].name).into_owned()).collect();
+    let named = names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("it is in the shared memory of other kernels: {named}"))
+}
+
 /// A hint for an unknown `name`: the registers of a declaration that has too few, or a similar name.
 pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -355,10 +383,13 @@ pub fn hint(context: &EvalContext<'_>, name: &str) -> Option<String> {
     if let Some(problem) = context.debug_info().and_then(|info| source_names::problem(context.program(), info)) {
         return Some(problem);
     }
-    let called = context.program().variables.iter().filter(|variable| variable.function.is_none() && is_called(&variable.name, name));
+    let called = module_variables(context).filter(|variable| is_called(&variable.name, name));
     let called: Vec<_> = called.map(|variable| shown_name(&variable.name)).collect();
     if called.len() > 1 {
         return Some(format!("several variables are: {}", called.join(", ")));
+    }
+    if let Some(kernels) = other_kernels(context, name) {
+        return Some(kernels);
     }
     let functions = context.program().functions_called(name);
     if functions.len() > 1 {

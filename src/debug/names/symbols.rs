@@ -124,8 +124,9 @@ fn variables(context: &EvalContext<'_>, space: Space) -> Vec<Object> {
     let frame = context.frame().ok();
     let function = frame.as_ref().map(|frame| frame.function);
     let kernel = Some(context.machine.config().kernel).filter(|_| space == Space::Shared);
+    let is_reached = |variable: &&Variable| kernel.is_none_or(|kernel| variable.is_in_shared_of(kernel));
     let in_space = context.program().variables.iter().filter(|variable| variable.location.space == space);
-    let visible = in_space.filter(|variable| {
+    let visible = in_space.filter(is_reached).filter(|variable| {
         variable.function.is_none() || function.is_some() && variable.function == function || variable.function == kernel
     });
     let object = |variable| {

@@ -1,7 +1,7 @@
 //! Read-modify-write operations on memory (PTX ISA, "atom", "red"). Lanes execute one by one, lowest first.
 
 use super::load_store::AccessSegment;
-use crate::isa::{AtomicFn, TypeKind};
+use crate::isa::{AtomicFn, Space, TypeKind};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
@@ -70,7 +70,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             64 => {
                 let (b, c) = (*lanes.get64(b), *lanes.get64(c));
                 let old = self.read_modify_write_64(segment, operation, b, c);
-                self.note_unchanged(mask, |lane| operation.apply(old[lane], b[lane], c[lane]) == old[lane]);
+                self.note_unchanged(segment.space, mask, |lane| operation.apply(old[lane], b[lane], c[lane]) == old[lane]);
                 self.lanes(group, mask).put64(d, &old);
             }
             bits => {
@@ -81,15 +81,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     self.read_modify_write_32(segment, skip, operation, b, c)
                 };
                 let apply = |lane: usize| operation.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32;
-                self.note_unchanged(mask, |lane| (apply(lane) ^ old[lane]) << (32 - bits) == 0);
+                self.note_unchanged(segment.space, mask, |lane| (apply(lane) ^ old[lane]) << (32 - bits) == 0);
                 self.lanes(group, mask).put32(d, &old);
             }
         }
     }
 
-    /// Discounts the effect if no lane changed memory, as when lanes spin on a lock.
-    pub(super) fn note_unchanged(&mut self, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
-        if mask.iter().all(is_unchanged) {
+    /// Discounts the effect on memory of this space if no lane changed it, as when lanes spin on a lock.
+    pub(super) fn note_unchanged(&mut self, space: Space, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
+        if !space.is_of_thread() && mask.iter().all(is_unchanged) {
             self.progress -= 1;
         }
     }

@@ -132,7 +132,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if run.wants(EventKind::Access) {
                 run.report_store(space, access, op, (element, parts), group);
             }
-            if run.compares_stores {
+            if run.compares_stores && !space.is_of_thread() {
                 run.exclude_store_from_progress(space, access, op, (element, parts), group);
             }
             if run.weak.is_some() && run.store_weak(space, access, op, (element, parts), group) {
@@ -338,7 +338,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Passes `N` bytes for every lane of a checked segment to `change`, which may read and write them, lowest lane first.
+    /// Passes `N` bytes for every lane of a checked segment to `change`, lowest lane first: progress where others see it.
     #[inline(always)]
     pub(super) fn write<const N: usize>(
         &mut self,
@@ -347,7 +347,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         skip: u64,
         mut change: impl FnMut(usize, &mut [u8; N]),
     ) {
-        self.progress += 1;
+        self.progress += u64::from(!space.is_of_thread());
         match space {
             Space::Shared => scatter(&mut self.shared.pages, 0, access, skip, change),
             Space::SharedCluster => {
@@ -411,7 +411,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     ) {
         if space == Space::Shared && op.ordering == Ordering::Weak && self.prepared.cluster_blocks == 1 {
             self.non_progress.changes_shared = true;
-        } else if !matches!(space, Space::Local | Space::ParamFunc) {
+        } else {
             self.non_progress.compared += 1;
             let elements = self.stored_elements(access, element, parts, group);
             let data = store_data((&*self.shared, &*self.global), space, access, (word_bytes(element), &elements));

@@ -287,7 +287,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             is_changed |= found[at.clone()] != *bytes;
             left[at].copy_from_slice(bytes);
         });
-        self.note_unchanged(access.mask, |_| !is_changed);
+        self.note_unchanged(space, access.mask, |_| !is_changed);
         let record = Record::new(of_warp, (self.point.tick.0, self.point.pc.0), (scope, true), data.into_boxed_slice());
         if let Some(weak) = &mut self.weak {
             weak.note_warp(of_warp, (true, true), (self.point.tick.0, self.point.pc.0));

@@ -5,9 +5,9 @@
 //! The poll fails when no other group is ready, or after [`WAIT_TIMEOUT`] ticks, and the group continues. Under a random schedule it also
 //! fails at random times: on the hardware the duration of a wait is system-dependent (PTX ISA, "mbarrier.try_wait").
 //!
-//! If all waiting groups return to the same poll in the same state, without an externally visible effect in between, they do so forever: a
-//! deadlock. Clock values are not part of that state; for a program that reads clocks a deadlock is reported only after the clocks were
-//! advanced ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that waits with a timeout have ended.
+//! If all waiting groups return to the same poll in the same state, without an effect that other threads see in between, they do so
+//! forever: a deadlock. Clock values are not part of that state; for a program that reads clocks a deadlock is reported only after the
+//! clocks were advanced ([`ClockJump`](crate::machine::state::clocks::ClockJump)), so that waits with a timeout have ended.
 
 use std::hash::{Hash, Hasher};
 
@@ -163,14 +163,15 @@ impl Machine {
         awaited
     }
 
-    /// A digest of the pcs and registers of the warps in which a group waits for a phase, or of all warps if barriers have completed since
-    /// the last effect.
+    /// A digest of the pcs, registers and local memory of the warps in which a group waits for a phase, or of all warps if barriers have
+    /// completed since the last effect.
     fn waiters_hash(&self) -> u64 {
         let mut digest = Digest::default();
         let all = self.stall.barriers_then != self.stall.barriers_completed;
         for block in self.resident_blocks() {
             for warp in block.warps.iter().filter(|warp| all || warp.groups.iter().any(waits_for_phase)) {
                 self.prepared.clocks.hash_registers(warp, &mut digest);
+                warp.local.hash(&mut digest);
                 warp.groups.iter().for_each(|group| (group.pc, group.mask).hash(&mut digest));
             }
             if all {
