@@ -28,6 +28,10 @@ pub(in crate::check) fn is_same(program: &Program, reachability: &mut Reachabili
     }
     // Synchronization of distant threads orders nearer ones as well.
     let is_same_fix = earlier.distance != new.distance || have_same_fix(program, earlier, new);
+    // One barrier after an initialization orders all that use the mbarrier.
+    if is_same_fix && earlier_first.point.pc == new_first.point.pc && program.code[new_first.point.pc.index()].op.initializes_mbarrier() {
+        return true;
+    }
     let mut matches = |one: &Side, other: &Side| {
         let pairs = [(one, new_first), (other, &new.second)];
         pairs.iter().all(|(earlier, new)| is_same_statement(program, earlier, new))

@@ -486,8 +486,7 @@ pub(super) fn further_candidates(program: &Program, finding: &Finding) -> Vec<Ca
 /// The candidate that is tried before those of the advice: all users of an mbarrier meet after its initialization.
 pub(super) fn first_candidate(program: &Program, finding: &Finding) -> Option<Candidate> {
     let pc = finding.first.as_ref()?.point.pc;
-    let initializes = matches!(program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Init, .. }));
-    initializes.then(|| vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(pc))])
+    program.code[pc.index()].op.initializes_mbarrier().then(|| vec![Remedy::BarrierAt(BarrierLevel::Block, Position::After(pc))])
 }
 
 /// True if the instruction is a weak load or store.

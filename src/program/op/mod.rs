@@ -32,7 +32,7 @@ mod warpgroup;
 use super::operands::OperandVisitor;
 use super::{Dst, ImageId, MatrixId, Pc, Program, Slot};
 use crate::base::lanes::LaneMask;
-use crate::isa::{FenceKind, Ordering, Scope};
+use crate::isa::{FenceKind, MbarrierFn, Ordering, Scope};
 use nop::NopFamily;
 
 pub use access::Access;
@@ -236,6 +236,11 @@ impl Op {
     pub fn memory_fence(&self) -> Option<(Ordering, Scope)> {
         let Op::Sync(SyncOp::Fence { kind: FenceKind::Memory, ordering, scope }) = *self else { return None };
         Some((ordering, scope))
+    }
+
+    /// True if it initializes an mbarrier.
+    pub fn initializes_mbarrier(&self) -> bool {
+        matches!(self, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Init, .. }))
     }
 
     /// Its synchronous memory access: loads, stores, atomics, and operations on mbarriers.

@@ -21,10 +21,10 @@ use crate::check::finding::{Side, SideAction, ThreadDistance};
 use crate::check::race::catalogue::{RACE_LOCKSTEP, RACE_PROXY, RACE_SAME_VALUE, RACE_SCOPE, RACE_SHARED_WAW};
 use crate::check::remedy::{Advice, BarrierLevel, Candidate, CopyKind, Position, Remedy};
 use crate::check::statement::is_same_statement;
-use crate::isa::{MbarrierFn, Ordering, Scope};
+use crate::isa::{Ordering, Scope};
 use crate::machine::{LaneMask, Proxy};
 use crate::order::{Agent, AsyncKind};
-use crate::program::{MbarrierOp, Op, Pc};
+use crate::program::Pc;
 use update::{Update, UpdateKind};
 
 impl RaceChecker {
@@ -50,7 +50,8 @@ impl RaceChecker {
                 format!("consider accessing the bytes in one size on both sides, or {} between", language.name(Construct::BlockBarrier));
             return Advice::new(text, barrier_between(BarrierLevel::Block, first, access));
         }
-        if self.initializes(first.pc) && self.initializes(access.pc) {
+        let initializes = |pc: Pc| self.program.code[pc.index()].op.initializes_mbarrier();
+        if initializes(first.pc) && initializes(access.pc) {
             let text = "consider letting one thread initialize the mbarrier, and a barrier of all its users after it";
             let other = Some(access.pc).filter(|pc| *pc != first.pc);
             let one: Candidate = std::iter::once(first.pc).chain(other).map(Remedy::FirstThread).collect();
@@ -64,10 +65,6 @@ impl RaceChecker {
     pub(super) fn is_lost_update(&mut self, first: &Access, second: &Access) -> bool {
         let Some(Update { load, store, kind: UpdateKind::Operation(_) }) = self.update(first, second) else { return false };
         self.reachability.reaches_without_barrier(&self.program, load, store, crate::check::reachability::BarrierKind::Any)
-    }
-
-    fn initializes(&self, pc: Pc) -> bool {
-        matches!(self.program.code[pc.index()].op, Op::Mbarrier(MbarrierOp::Update { f: MbarrierFn::Init, .. }))
     }
 
     /// The update that both accesses are part of, or one of them if the other is an atomic on the same location; or the update that
