@@ -102,7 +102,8 @@ impl Output for Said {
     }
 }
 
-/// Executes scripts up to the first line that fails; for standard input also the lines after it. Errors go to standard error.
+/// Executes scripts up to the first line that fails; for standard input also the lines after it. Errors go to standard error, and so does
+/// how many commands are left.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -110,7 +111,8 @@ pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, col
     interrupt::listen_once();
     let mut out = Recorded::new(Standard::output());
     let mut ended = Ended::Done;
-    for mut script in scripts {
+    let mut scripts = scripts.into_iter();
+    while let Some(mut script) = scripts.next() {
         loop {
             match console.script(&mut script, None, &mut out)? {
                 Flow::Continue => break,
@@ -125,6 +127,8 @@ pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, col
                     out.record(&text::failed(&failed, false));
                     print_error(&text::failed(&failed, color));
                     if !script.continues_on_error() {
+                        let left = std::iter::once(script).chain(scripts).map(Script::commands_left).sum();
+                        print_error(&text::not_executed(left));
                         return Ok(ended);
                     }
                 }

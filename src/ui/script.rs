@@ -8,7 +8,7 @@ use super::bad_line::{BadLine, text_of};
 use super::console::{Frontend, no_screen};
 use super::interrupt::UntilInterrupted;
 use crate::base::read_bounded;
-use crate::command::{CommandError, LayoutRequest};
+use crate::command::{CommandError, LayoutRequest, is_blank_or_comment};
 use crate::debug::session::InterruptCheck;
 
 /// The maximum size of a file of commands, in bytes.
@@ -73,6 +73,14 @@ impl Script {
     /// True if execution continues after a line that failed.
     pub fn continues_on_error(&self) -> bool {
         self.continues_on_error
+    }
+
+    /// The number of commands that have not been read; none of standard input, which is not read to its end.
+    pub fn commands_left(self) -> usize {
+        if self.continues_on_error {
+            return 0;
+        }
+        self.lines.filter(|line| line.as_ref().is_ok_and(|line| !is_blank_or_comment(line))).count()
     }
 
     /// The next line.

@@ -244,6 +244,15 @@ pub fn empty_sibling(file: &Path) -> String {
     format!("ptxdbg: {name} is empty and is ignored: a launch is made up; {advice}\n")
 }
 
+/// How many commands of scripts are left after one that failed; nothing if none is.
+pub fn not_executed(commands: usize) -> String {
+    match commands {
+        0 => String::new(),
+        1 => "1 command after it is not executed\n".to_string(),
+        commands => format!("{commands} commands after it are not executed\n"),
+    }
+}
+
 /// The error of a command: file and line if it is in a script, the column, the message, the line with the error underlined, and help.
 pub fn failed(failed: &Failed, color: bool) -> String {
     let (red, plain) = if color { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };

@@ -19,8 +19,21 @@ use crate::program::{Program, Src, SrcKind, WgmmaA};
 const COLUMNS: usize = 32;
 
 thread_local! {
-    /// B of the last multiplications of a thread.
-    static LAST_B: Cell<Option<Box<LastColumns>>> = const { Cell::new(None) };
+    /// The working arrays of a thread: to allocate and clear them takes a part of the time of a multiplication that shows.
+    static WORK: Cell<Option<Box<Work>>> = const { Cell::new(None) };
+}
+
+/// The working arrays.
+#[derive(Default)]
+struct Work {
+    /// B of the last multiplications.
+    last_b: LastColumns,
+    /// B with its elements merged as metadata says.
+    with_merged: Vec<u32>,
+    /// C, and then D, of some columns.
+    sums: Vec<u32>,
+    /// The results.
+    results: Vec<PerLane<u32>>,
 }
 
 /// The sources of a multiplication except registers.
@@ -35,7 +48,7 @@ pub struct WgmmaSources<'a> {
     pub shared: &'a Pages,
 }
 
-/// The results of `wgmma`, whose accumulators have the values `values_of_d`.
+/// The results of `wgmma`, whose accumulators have the values `values_of_d`; [`recycle`] takes them back.
 pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registers, sources: &WgmmaSources<'_>) -> Vec<PerLane<u32>> {
     let (op, table) = (&sources.program.wgmmas[wgmma.op], sources.prepared.wgmmas.get(wgmma.op));
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
@@ -51,31 +64,41 @@ pub fn results(wgmma: &Wgmma, values_of_d: &[&PerLane<u32>], registers: &Registe
         flip_signs(&mut a, a_type.bits());
     }
     let d_bits = table.d.bits;
-    let mut results = vec![[0; LANES]; values_of_d.len()];
     let part = if op.metadata.is_none() { COLUMNS.min(product.n) } else { product.n };
     let form = ColumnsForm { tile: wgmma.b, bits: b_type.bits(), negated: op.negate_b, part: part as u32 };
-    let mut last_b = LAST_B.take().unwrap_or_default();
-    let (mut c, mut with_merged) = (Vec::new(), Vec::new());
+    let mut work = WORK.take().unwrap_or_default();
+    let Work { last_b, with_merged, sums, results } = &mut *work;
+    // Every element is set below.
+    results.resize(values_of_d.len(), [0; LANES]);
     for (b, first) in last_b.read(form, sources.shared).iter().zip((0..product.n).step_by(part)) {
         let part = Product { n: part.min(product.n - first), ..*product };
         let sparse_rows = op.metadata.map(|(_, selector)| {
             let sparsity = Sparsity::new(op.shape, a_type);
             with_merged.clone_from(b);
-            sparse_rows(sparsity, (&wgmma.metadata, selector), &part, &mut with_merged)
+            sparse_rows(sparsity, (&wgmma.metadata, selector), &part, with_merged)
         });
         let registers = pairs::of_columns(first..first + part.n, d_bits);
         if wgmma.accumulates {
-            pairs::rows(&values_of_d[registers.clone()], part.n, d_bits, &mut c);
+            pairs::rows(&values_of_d[registers.clone()], part.n, d_bits, sums);
         } else {
-            c.clear();
-            c.resize(part.m * part.n, 0);
+            sums.clear();
+            sums.resize(part.m * part.n, 0);
         }
-        let b = if sparse_rows.is_some() { &with_merged } else { b };
-        c = multiply(sources.prepared.simd, &part, Operands { a: &a, b, sparse_rows: sparse_rows.as_deref() }, c);
-        pairs::set_registers(&c, part.n, d_bits, &mut results[registers]);
+        let b = if sparse_rows.is_some() { &*with_merged } else { b };
+        let operands = Operands { a: &a, b, sparse_rows: sparse_rows.as_deref() };
+        *sums = multiply(sources.prepared.simd, &part, operands, std::mem::take(sums));
+        pairs::set_registers(sums, part.n, d_bits, &mut results[registers]);
     }
-    LAST_B.set(Some(last_b));
+    let results = std::mem::take(results);
+    WORK.set(Some(work));
     results
+}
+
+/// Takes back the array that [`results`] has returned.
+pub fn recycle(results: Vec<PerLane<u32>>) {
+    let mut work = WORK.take().unwrap_or_default();
+    work.results = results;
+    WORK.set(Some(work));
 }
 
 /// The values of an operand of 32 bits.

@@ -42,6 +42,7 @@ pub fn end_next(
     let wgmma = Arc::clone(in_flight.wgmmas_of(block, number).next()?);
     let results = compute::results(&wgmma, &warp.wgmmas.accumulators_of(&wgmma), &warp.registers, sources);
     warp.wgmmas.end(&wgmma, &results, &mut warp.registers, wait);
+    compute::recycle(results);
     in_flight.remove_wgmma(&wgmma);
     Some(wgmma)
 }
