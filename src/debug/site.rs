@@ -12,6 +12,7 @@ use crate::debug::inlined;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::skip::Skips;
 use crate::debug::source_texts::SourceTexts;
+use crate::dwarf::LazyDebugInfo;
 use crate::machine::{IssuePoint, LaneMask, Tick, thread_index};
 use crate::program::{Pc, Program, SourceLine};
 
@@ -210,6 +211,15 @@ fn text_of(program: &Program, texts: &SourceTexts, all: &[SourceLine]) -> Option
 pub(in crate::debug) fn users_line(program: &Program, pc: Pc) -> Option<FileLine> {
     let lines = source_lines(program, pc);
     lines.iter().find(|line| is_of_user(line)).or(lines.first()).cloned()
+}
+
+/// The same with the calls that only debug data knows: of functions that `nvcc -G` puts in the place of their calls.
+pub(in crate::debug) fn users_line_by_data(program: &Program, data: &LazyDebugInfo, pc: Pc) -> Option<FileLine> {
+    let by_loc = users_line(program, pc);
+    by_loc.clone().filter(is_of_user).or_else(|| {
+        let lines = file_lines(program, &inlined::places_at(program, data.get(program), pc));
+        lines.into_iter().find(is_of_user).or(by_loc)
+    })
 }
 
 /// True if an instruction has a line that the user wrote, or its module has no lines of a source.

@@ -9,6 +9,7 @@ use signal_hook::consts::SIGINT;
 
 use super::output::print_error;
 use crate::debug::session::{InterruptCheck, Session};
+use crate::debug::shown_name;
 
 /// A run that takes longer on a terminal is said to go on.
 const QUIET: Duration = Duration::from_secs(3);
@@ -55,7 +56,7 @@ pub fn pressed() -> bool {
 
 /// True if Ctrl-C was pressed, for the run of `name`: if that takes long, perhaps for ever, standard error says once how to end it.
 pub fn pressed_in_run_of(name: &str) -> impl Fn() -> bool + '_ {
-    let (begun, said) = (Instant::now(), AtomicBool::new(false));
+    let (begun, said, name) = (Instant::now(), AtomicBool::new(false), shown_name(name));
     let limit = if stderr().is_terminal() { QUIET } else { QUIET_OF_FILES };
     move || {
         if begun.elapsed() >= limit && !said.swap(true, Ordering::Relaxed) {

@@ -20,11 +20,17 @@ pub(super) fn pairs(program: &Program, one: Pc, other: Pc) -> Vec<(Pc, Pc)> {
     if program.function_at(one) == program.function_at(other) {
         return Vec::new();
     }
-    let all = common_places(program, [one, other]).into_iter().flat_map(|common| {
+    let of_user = common_places(program, [one, other]).into_iter().filter(|common| is_of_user(program, common.function));
+    let all = of_user.flat_map(|common| {
         let [ones, others] = common.places;
         ones.into_iter().flat_map(move |one| others.clone().into_iter().map(move |other| (one, other)))
     });
-    all.filter(|(one, other)| is_users(program, *one) && is_users(program, *other)).collect()
+    all.collect()
+}
+
+/// True if the user wrote some line of a function.
+fn is_of_user(program: &Program, function: FuncId) -> bool {
+    program.functions[function.index()].code.clone().map(Pc).any(|pc| is_users(program, pc))
 }
 
 /// The calls in functions of the user that lead to an instruction; none if its own function is the user's.

@@ -1,26 +1,26 @@
 //! Plans the text changes for the candidate remedies of a finding.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::atomic::ReadModifyWrite;
 use super::barrier_positions::{Participants, UnrolledCopies, barrier_positions};
 use super::calls::{self, at_calls};
 use super::copies::copies;
 use super::executing_warps::ExecutingWarps;
+use super::insertions::Insertions;
 use super::patch::TextChange;
 use super::phase_wait::{self, FirstWait, Ring};
 use super::plan::FixPlan;
-use super::statement::{Modifiers, barrier, fences, wait_all};
+use super::statement::{Modifiers, fences, wait_all};
 use crate::cfg::ControlFlow;
 use crate::check::faults::{MBARRIER_INVALIDATED, MBARRIER_UNINITIALIZED};
 use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::check::sync::catalogue::BARRIER_COUNT;
-use crate::check::{BarrierLevel, Candidate, Construct, CopyKind, Finding, FunctionAnalysis, Language, Position, Remedy, SideAction};
+use crate::check::{BarrierLevel, Candidate, Construct, CopyKind, Finding, FunctionAnalysis, Position, Remedy, SideAction};
 use crate::check::{FindingId, Side, ThreadDistance};
-use crate::debug::file_line::FileLine;
-use crate::debug::site::users_line;
 use crate::isa::{AtomicFn, MbarrierFn, Ordering, Scope, Space};
-use crate::program::{ClusterOp, ControlOp, Effect, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
+use crate::program::{ClusterOp, ControlOp, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
 
 /// Maximum number of plans for one candidate.
 const PLANS_MAX: usize = 16;
@@ -28,6 +28,7 @@ const PLANS_MAX: usize = 16;
 /// Plans changes, with the analyses of the functions so far.
 pub(super) struct Planner<'a> {
     program: &'a Program,
+    insertions: Arc<Insertions<'a>>,
     analyses: BTreeMap<FuncId, FunctionAnalysis>,
     /// Threads of a block of the launch.
     threads: u32,
@@ -37,7 +38,7 @@ pub(super) struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     pub fn new(program: &'a Program) -> Self {
-        Self { program, analyses: BTreeMap::new(), threads: 0, warps: None }
+        Self { program, insertions: Arc::new(Insertions::new(program)), analyses: BTreeMap::new(), threads: 0, warps: None }
     }
 
     /// The plans for the candidates of a finding, the likeliest first. `pcs` are the instructions of the finding.
@@ -63,18 +64,18 @@ impl<'a> Planner<'a> {
 
     /// The alternative plans for one remedy.
     fn options(&mut self, remedy: Remedy, pcs: &[Pc]) -> Vec<FixPlan> {
-        let program = self.program;
+        let (program, insertions) = (self.program, Arc::clone(&self.insertions));
         let insert =
-            |at: Position, text: String| FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, None));
+            |at: Position, text: String| FixPlan::new(vec![TextChange::Insert(at, text.clone())], insertions.inserted(at, &text, None));
         match remedy {
             Remedy::Barrier(level, one, other) => {
-                let barriers = |positions: &Vec<Position>| barriers_at(program, level, positions);
+                let barriers = |positions: &Vec<Position>| insertions.barriers_at(level, positions);
                 self.between(Participants::of(level), one, other, pcs).iter().map(barriers).collect()
             }
             Remedy::NamedBarrier(one, other) => self.named_barriers(one, other, pcs),
             Remedy::BarrierAt(level, at) => {
                 let positions = at_calls(program, at, pcs).into_iter().flat_map(|at| self.convergent_position(at));
-                positions.map(|at| barriers_at(program, level, &[at])).collect()
+                positions.map(|at| insertions.barriers_at(level, &[at])).collect()
             }
             Remedy::ClusterArrive(at) => vec![insert(at, "barrier.cluster.arrive;".into())],
             Remedy::ClusterWait(at) => {
@@ -83,7 +84,7 @@ impl<'a> Planner<'a> {
             Remedy::Fence(scope, at) => {
                 let construct = Some(Construct::Fence).filter(|_| scope == Scope::Gpu);
                 let plan = |at: Position, text: String| {
-                    let description = inserted(program, at, &text, construct);
+                    let description = insertions.inserted(at, &text, construct);
                     FixPlan::new(vec![TextChange::Insert(at, text)], description)
                 };
                 let plans = |at: Position| fences(scope, program).into_iter().map(move |text| plan(at, text));
@@ -190,7 +191,7 @@ impl<'a> Planner<'a> {
     /// Named barriers of the warps that execute one of two instructions. Where some execute both: one on the path from the first to the
     /// second. Where different warps execute them: one after the first and before the second, and for loops a second one after both.
     fn named_barriers(&mut self, one: Pc, other: Pc, pcs: &[Pc]) -> Vec<FixPlan> {
-        let program = self.program;
+        let (program, insertions) = (self.program, Arc::clone(&self.insertions));
         let free: Vec<u32> = (1..16).rev().filter(|id| !uses_barrier(program, *id)).take(2).collect();
         let [first, second] = free[..] else { return Vec::new() };
         let (block, rounded) = (self.threads, self.threads.div_ceil(32) * 32);
@@ -198,7 +199,7 @@ impl<'a> Planner<'a> {
             let text = named_barrier(program, id, Some(threads).filter(|threads| *threads != rounded));
             // The number of warps that execute a statement depends on the size of the block.
             let condition = if threads == rounded { String::new() } else { format!(" (for blocks of {block} threads)") };
-            FixPlan::new(vec![TextChange::Insert(at, text.clone())], inserted(program, at, &text, None) + &condition)
+            FixPlan::new(vec![TextChange::Insert(at, text.clone())], insertions.inserted(at, &text, None) + &condition)
         };
         let executing = self.warps.as_ref().and_then(|warps| warps.threads_at(one, other));
         if let Some((threads, true)) = executing {
@@ -225,7 +226,7 @@ impl<'a> Planner<'a> {
 
     /// Waits for the phases of the kernel's mbarriers: before `takes`, or before `brings`, whose first waits pass.
     fn phase_waits(&mut self, brings: Pc, takes: Pc, pcs: &[Pc]) -> Vec<FixPlan> {
-        let program = self.program;
+        let (program, insertions) = (self.program, Arc::clone(&self.insertions));
         let mbarriers = self.warps.as_ref().map(|warps| warps.mbarriers.clone()).unwrap_or_default();
         let Some(kernel) = program.function_at(takes).filter(|function| program.functions[function.index()].is_kernel) else {
             return Vec::new();
@@ -241,7 +242,7 @@ impl<'a> Planner<'a> {
         let waits = |pc: Pc, first: FirstWait| {
             let wait = |at: Position, ring: &Ring| {
                 let (changes, text) = phase_wait::wait(program, kernel, ring, (at, first), phase_wait::is_repeated(analysis, at));
-                FixPlan::new(changes, inserted(program, at, &text, Some(Construct::PhaseWait)))
+                FixPlan::new(changes, insertions.inserted(at, &text, Some(Construct::PhaseWait)))
             };
             let positions = phase_wait::positions(program, analysis, pc);
             positions.into_iter().flat_map(|at| rings.iter().map(move |ring| wait(at, ring)).collect::<Vec<_>>()).collect::<Vec<_>>()
@@ -357,86 +358,6 @@ fn by_min_max(read_modify_write: &ReadModifyWrite<'_>, stores: &BTreeSet<Pc>) ->
 fn load_before(program: &Program, analysis: &FunctionAnalysis, store: Pc) -> Option<Pc> {
     let is_load = |pc: &Pc| matches!(program.code[pc.index()].op, Op::Memory(MemoryOp::Load { .. }));
     analysis.code().take_while(|pc| *pc < store).filter(|pc| is_load(pc) && analysis.is_same_location(program, *pc, store)).last()
-}
-
-fn barriers_at(program: &Program, level: BarrierLevel, positions: &[Position]) -> FixPlan {
-    let text = barrier(level);
-    let construct = match level {
-        BarrierLevel::Warp => Construct::WarpBarrier,
-        BarrierLevel::Block => Construct::BlockBarrier,
-        BarrierLevel::Cluster => Construct::ClusterBarrier,
-    };
-    let one = |at: &Position| FixPlan::new(vec![TextChange::Insert(*at, text.clone())], inserted(program, *at, &text, Some(construct)));
-    positions.iter().map(one).fold(FixPlan::default(), |all, one| all.with(&one))
-}
-
-/// `bar.sync 0; before k.ptx:12 (k.cu:7)`, in terms of the source language if it has one: `__syncthreads() before k.cu:7, bar.sync
-/// 0; before k.ptx:12`.
-fn inserted(program: &Program, at: Position, text: &str, construct: Option<Construct>) -> String {
-    let pc = at.pc();
-    let language = Language::of(program, pc);
-    let source = line_at(program, at);
-    match (construct.filter(|_| language != Language::Ptx), source) {
-        (Some(construct), Some(line)) => {
-            let is_at_end = ends_turn(program, at) || is_at_condition(program, at);
-            let place = if is_at_end { "at the end of each turn of the loop at" } else { preposition(at) };
-            format!("{} {place} {}: {text} {}", language.name(construct), line.short(), self::at(program, at, false))
-        }
-        _ => format!("{text} {}", self::at(program, at, true)),
-    }
-}
-
-/// The line of the source that a position is at: that of the next instruction with an effect, since a compiler moves what computes values.
-fn line_at(program: &Program, at: Position) -> Option<FileLine> {
-    let pc = at.pc();
-    let has_effect = |pc: &Pc| {
-        let op = &program.code[pc.index()].op;
-        let effects = op.effects(program);
-        [Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders].into_iter().any(|effect| effects.has(effect))
-            || matches!(op, Op::Control(_))
-    };
-    let function = program.function_at(pc)?;
-    let next = (pc.0..program.functions[function.index()].code.end).map(Pc).find(has_effect);
-    let place = match at {
-        Position::Before(_) => next.unwrap_or(pc),
-        Position::After(_) => pc,
-    };
-    users_line(program, place).or_else(|| users_line(program, pc))
-}
-
-/// True if the position is before the branch back of a loop: its line in the source is the head of the loop.
-fn ends_turn(program: &Program, at: Position) -> bool {
-    let is_back = |pc: Pc| matches!(program.code[pc.index()].op, Op::Control(ControlOp::Branch { target, .. }) if target <= pc);
-    matches!(at, Position::Before(pc) if is_back(pc))
-}
-
-/// True if the position is before the condition of a loop that is tested before each turn, as compilers for debuggers write it.
-fn is_at_condition(program: &Program, at: Position) -> bool {
-    let Position::Before(pc) = at else { return false };
-    let Some(function) = program.function_at(pc) else { return false };
-    let end = program.functions[function.index()].code.end;
-    let op = |pc: u32| &program.code[pc as usize].op;
-    let target = |pc: u32| if let Op::Control(ControlOp::Branch { target, .. }) = op(pc) { Some(target.0) } else { None };
-    let Some(test) = (pc.0..end).find(|pc| matches!(op(*pc), Op::Control(_))) else { return false };
-    let changes = |pc: u32| [Effect::WritesMemory, Effect::Orders].into_iter().any(|effect| op(pc).effects(program).has(effect));
-    let is_test = program.code[test as usize].guard.is_some() && target(test).is_some_and(|target| target > test);
-    let mut heads = (test + 1..end).filter_map(target).filter(|head| *head <= pc.0);
-    is_test && heads.any(|head| !(head..test).any(|pc| changes(pc) || matches!(op(pc), Op::Control(_))))
-}
-
-fn preposition(at: Position) -> &'static str {
-    match at {
-        Position::Before(_) => "before",
-        Position::After(_) => "after",
-    }
-}
-
-/// `before k.ptx:12 (k.cu:7)`
-fn at(program: &Program, position: Position, with_source: bool) -> String {
-    let pc = position.pc();
-    let source = line_at(program, position).filter(|_| with_source);
-    let source = source.map_or(String::new(), |line| format!(" ({})", line.short()));
-    format!("{} {}{source}", preposition(position), program.place(pc))
 }
 
 /// Candidates that may order the two sides of a finding, tried after those of its advice.

@@ -16,6 +16,7 @@ mod calls;
 mod candidates;
 mod copies;
 mod executing_warps;
+mod insertions;
 mod judge;
 mod outputs;
 mod patch;
