@@ -72,6 +72,7 @@ mod polled;
 mod relaunch;
 mod site;
 mod units;
+mod users_calls;
 mod value_flow;
 mod waits;
 mod watched_access;

@@ -2,7 +2,7 @@
 
 use crate::check::{Position, common_places};
 use crate::debug::site::is_users;
-use crate::flow::reach::closure;
+use crate::debug::users_calls::users_calls;
 use crate::program::{FuncId, Pc, Program};
 
 /// The position, or where its function is not the user's, those of the calls of it in functions of the user, and it last. Functions that
@@ -31,19 +31,4 @@ pub(super) fn pairs(program: &Program, one: Pc, other: Pc) -> Vec<(Pc, Pc)> {
 /// True if the user wrote some line of a function.
 fn is_of_user(program: &Program, function: FuncId) -> bool {
     program.functions[function.index()].code.clone().map(Pc).any(|pc| is_users(program, pc))
-}
-
-/// The calls in functions of the user that lead to an instruction; none if its own function is the user's.
-fn users_calls(program: &Program, pc: Pc) -> Vec<Pc> {
-    let Some(function) = program.function_at(pc).filter(|_| !is_users(program, pc)) else { return Vec::new() };
-    let count = program.functions.len();
-    // Calls of the user's code end the search.
-    let calls = |callee: usize| {
-        let all = (0..count).flat_map(|caller| program.direct_calls(FuncId::new(caller)).map(move |(call, called)| (caller, call, called)));
-        all.filter(move |(.., called)| called.index() == callee).map(|(caller, call, _)| (caller, call))
-    };
-    let by_toolkit = |callee: usize| calls(callee).filter(|(_, call)| !is_users(program, *call)).map(|(caller, _)| caller);
-    let reached = closure(count, [function.index()], by_toolkit);
-    let found = reached.order().iter().flat_map(|callee| calls(*callee)).map(|(_, call)| call);
-    found.filter(|call| is_users(program, *call)).collect()
 }

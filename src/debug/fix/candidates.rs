@@ -19,6 +19,7 @@ use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::check::sync::catalogue::BARRIER_COUNT;
 use crate::check::{BarrierLevel, Candidate, Construct, CopyKind, Finding, FunctionAnalysis, Position, Remedy, SideAction};
 use crate::check::{FindingId, Side, ThreadDistance};
+use crate::debug::users_calls::place_with_line;
 use crate::isa::{AtomicFn, MbarrierFn, Ordering, Scope, Space};
 use crate::program::{ClusterOp, ControlOp, FuncId, MbarrierOp, MemoryOp, Op, Pc, Program, SrcKind, SyncOp};
 
@@ -102,7 +103,10 @@ impl<'a> Planner<'a> {
             Remedy::Order(pc, ordering) => self.modified(pc, Modifiers::semantics(ordering), pcs),
             Remedy::Scope(pc, scope) => self.modified(pc, Modifiers::scope(scope), pcs),
             Remedy::WaitGroup(pc, pending) => {
-                let description = format!("{} {pending} at {}", program.opcode(pc).map_or("", |opcode| &opcode.text), program.place(pc));
+                let description = {
+                    let at = place_with_line(program, kernel_of(program, pcs), pc);
+                    format!("{} {pending} at {at}", program.opcode(pc).map_or("", |opcode| &opcode.text))
+                };
                 vec![FixPlan::new(vec![TextChange::Operand(pc, 0, pending.to_string())], description)]
             }
             Remedy::FirstThread(pc) => vec![by_first_thread(program, pc)],
@@ -131,7 +135,7 @@ impl<'a> Planner<'a> {
         let pairs = pairs.unwrap_or_else(|| vec![(load, store)]);
         let read_modify_write = |(load, store): (Pc, Pc)| ReadModifyWrite { program, analysis, load, store };
         let plan = |(changes, opcode): (Vec<TextChange>, String), (load, store): (Pc, Pc)| {
-            let description = format!("{opcode} for the load at {} and the store at {}", program.place(load), program.place(store));
+            let description = format!("{opcode} for the load at {} and the store at {}", place(program, load), place(program, store));
             FixPlan::new(changes, description)
         };
         let mut plans = Vec::new();
@@ -316,8 +320,18 @@ fn by_first_thread(program: &Program, pc: Pc) -> FixPlan {
     let rest: String = ["%tid.y", "%tid.z"].map(|id| format!("mov.u32 %fix_next, {id}; or.b32 %fix_id, %fix_id, %fix_next; ")).concat();
     let changed =
         format!("{{ .reg .pred %fix_first; .reg .b32 %fix_id, %fix_next; mov.u32 %fix_id, %tid.x; {rest}{test} @%fix_first {bare} }}");
-    let description = format!("thread (0,0,0) alone executes {} at {}", bare.trim_end_matches(';'), program.place(pc));
+    let description = format!("thread (0,0,0) alone executes {} at {}", bare.trim_end_matches(';'), place(program, pc));
     FixPlan::new(vec![TextChange::Replace(pc, changed)], description)
+}
+
+/// The kernel of the instructions of a finding.
+fn kernel_of(program: &Program, pcs: &[Pc]) -> Option<FuncId> {
+    pcs.iter().filter_map(|pc| program.function_at(*pc)).find(|function| program.functions[function.index()].is_kernel)
+}
+
+/// The place of an instruction with its line of the source.
+fn place(program: &Program, pc: Pc) -> String {
+    place_with_line(program, None, pc)
 }
 
 /// The statement that waits for the phase of the other parity.
@@ -328,7 +342,7 @@ fn other_parity(program: &Program, pc: Pc) -> Option<FixPlan> {
     let (head, tail) = statement.split_at(statement.rfind(']')?);
     let changed =
         format!("{{ .reg .b32 %fix_parity; xor.b32 %fix_parity, {parity}, 1; {head}{} }}", tail.replacen(parity, "%fix_parity", 1));
-    Some(FixPlan::new(vec![TextChange::Replace(pc, changed)], format!("the other parity in {statement} at {}", program.place(pc))))
+    Some(FixPlan::new(vec![TextChange::Replace(pc, changed)], format!("the other parity in {statement} at {}", place(program, pc))))
 }
 
 /// Sums that a register carries over several stores: each store becomes the atomic.
@@ -342,7 +356,7 @@ fn accumulated_by_swaps(read_modify_write: &ReadModifyWrite<'_>, stores: &BTreeS
 }
 
 fn accumulation_plan(program: &Program, stores: &BTreeSet<Pc>, (changes, opcode): (Vec<TextChange>, String)) -> FixPlan {
-    let places: Vec<String> = stores.iter().map(|pc| program.place(*pc)).collect();
+    let places: Vec<String> = stores.iter().map(|pc| place(program, *pc)).collect();
     FixPlan::new(changes, format!("{opcode} for the store at {}, and no load before", places.join(", ")))
 }
 
@@ -350,7 +364,7 @@ fn accumulation_plan(program: &Program, stores: &BTreeSet<Pc>, (changes, opcode)
 fn by_min_max(read_modify_write: &ReadModifyWrite<'_>, stores: &BTreeSet<Pc>) -> Option<FixPlan> {
     let program = read_modify_write.program;
     let (changes, opcode) = read_modify_write.by_min_max(stores)?;
-    let places: Vec<String> = stores.iter().map(|pc| program.place(*pc)).collect();
+    let places: Vec<String> = stores.iter().map(|pc| place(program, *pc)).collect();
     Some(FixPlan::new(changes, format!("{opcode} for the store at {}, and ld.relaxed for the test", places.join(", "))))
 }
 

@@ -95,10 +95,24 @@ impl<'a> Insertions<'a> {
     }
 }
 
-/// True if the position is before the branch back of a loop: its line in the source is the head of the loop.
+/// True if the position is before the branch back of a loop, and nothing but the step of the loop lies between: its line in the source is
+/// the head of the loop.
 fn ends_turn(program: &Program, at: Position) -> bool {
-    let is_back = |pc: Pc| matches!(program.code[pc.index()].op, Op::Control(ControlOp::Branch { target, .. }) if target <= pc);
-    matches!(at, Position::Before(pc) if is_back(pc))
+    let Position::Before(start) = at else { return false };
+    let Some(function) = program.function_at(start) else { return false };
+    let has_effect =
+        |op: &Op| [Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders].into_iter().any(|effect| op.effects(program).has(effect));
+    for pc in (start.0..program.functions[function.index()].code.end).map(Pc) {
+        match program.code[pc.index()].op {
+            Op::Control(ControlOp::Branch { target, .. }) if target <= pc => return true,
+            // Compilers for debuggers branch to the next instruction.
+            Op::Control(ControlOp::Branch { target, .. }) if target == Pc(pc.0 + 1) => {}
+            Op::Control(_) => return false,
+            op if has_effect(&op) => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// True if the position is before the condition of a loop that is tested before each turn, as compilers for debuggers write it.

@@ -2,6 +2,7 @@
 
 use super::patch::TextChange;
 use super::statement::{Modifiers, rewritten};
+use crate::debug::users_calls::place_with_line;
 use crate::program::{Pc, Program};
 
 /// Text changes, and their descriptions, one for each printed line.
@@ -65,7 +66,7 @@ impl Description {
                 let current = program.opcode(*pc).map_or("", |opcode| &opcode.text);
                 let text = rewritten(current, *modifiers, program);
                 let change = text.map_or_else(|| format!("other modifiers of {current}"), |text| format!("{text} for {current}"));
-                format!("{change} at {}", program.place(*pc))
+                format!("{change} at {}", place_with_line(program, None, *pc))
             }
         }
     }

@@ -2,6 +2,7 @@
 //! warps wait for.
 
 use crate::base::Dim3;
+use crate::debug::users_calls::place_with_line;
 use crate::isa::MbarrierFn;
 use crate::machine::{Activity, Contribution, IssuePoint, Mbarrier, MbarrierOperation, MbarrierWait};
 use crate::program::{AsyncOp, CopyOp, FuncId, Inst, MbarrierOp, Op, Pc, Program};
@@ -15,8 +16,8 @@ pub(super) fn reason(program: &Program, kernel: FuncId, block: [u32; 3], wait: &
     let Some(barrier) = &wait.barrier else { return format!("waits for {name}") };
     let mut parts = vec![format!("waits for phase {} (parity {}) of {name}", barrier.phase, barrier.parity())];
     parts.extend(arrivals(program, kernel, block, wait, barrier));
-    parts.extend(bytes(program, barrier));
-    parts.extend(in_flight(program, wait, barrier));
+    parts.extend(bytes((program, kernel), barrier));
+    parts.extend(in_flight((program, kernel), wait, barrier));
     parts.join("\n")
 }
 
@@ -28,7 +29,7 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
     let missing = format!("{} of {} arrivals are missing", barrier.pending, barrier.expected);
     let arrived = Mbarrier::contributors(&barrier.operations);
     if !arrived.is_empty() {
-        let names = arrived.iter().map(|place| whereabouts(program, block, place));
+        let names = arrived.iter().map(|place| whereabouts((program, kernel), block, place));
         let note = if barrier.pending == barrier.expected { also_expected(program, &arrived) } else { "" };
         return Some(format!("{missing}: {} arrived{note}", names.collect::<Vec<_>>().join(", ")));
     }
@@ -36,7 +37,8 @@ fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierW
         return Some(format!("{missing}: no thread has arrived{}", arrives_at(program, kernel)));
     }
     let before = wait.before.iter();
-    let names = before.map(|(place, activity)| format!("{}, which {}", whereabouts(program, block, place), doing(program, activity)));
+    let names = before
+        .map(|(place, activity)| format!("{}, which {}", whereabouts((program, kernel), block, place), doing((program, kernel), activity)));
     Some(format!("{missing}; in phase {} they came from {}", barrier.phase.saturating_sub(1), names.collect::<Vec<_>>().join(", ")))
 }
 
@@ -61,12 +63,12 @@ fn arrives_at(program: &Program, kernel: FuncId) -> String {
     };
     let code = program.functions[kernel.index()].code.clone();
     let pcs = code.filter(|pc| program.code.get(*pc as usize).is_some_and(arrives));
-    let places: Vec<String> = pcs.take(NAMED_MAX).map(|pc| program.place(Pc(pc))).collect();
+    let places: Vec<String> = pcs.take(NAMED_MAX).map(|pc| place((program, kernel), Pc(pc))).collect();
     if places.is_empty() { String::new() } else { format!("; the kernel arrives at mbarriers in {}", places.join(", ")) }
 }
 
 /// The missing bytes, the operations that expected them, and the completed ones.
-fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
+fn bytes(within: (&Program, FuncId), barrier: &Mbarrier) -> Option<String> {
     if barrier.tx_count == 0 {
         return None;
     }
@@ -80,42 +82,47 @@ fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
         Err(_) => format!("{} bytes more than expected came", barrier.tx_count.unsigned_abs()),
     };
     let expects = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::ExpectTx(_)));
-    let expects: Vec<String> = expects.take(NAMED_MAX).map(|operation| by(program, operation)).collect();
+    let expects: Vec<String> = expects.take(NAMED_MAX).map(|operation| by(within, operation)).collect();
     let completes = barrier.operations.iter().filter(|operation| matches!(operation.what, Contribution::CompleteTx(_)));
-    let completes: Vec<String> = completes.take(NAMED_MAX).map(|operation| by(program, operation)).collect();
+    let completes: Vec<String> = completes.take(NAMED_MAX).map(|operation| by(within, operation)).collect();
     let completed = if completed == 0 { "none completed".to_string() } else { format!("{completed} completed: {}", completes.join(", ")) };
     Some(format!("{missing}: expected {}; {completed}", expects.join(", ")))
 }
 
 /// The copies in flight that will complete on it, or a note that there are none.
-fn in_flight(program: &Program, wait: &MbarrierWait, barrier: &Mbarrier) -> Option<String> {
+fn in_flight(within: (&Program, FuncId), wait: &MbarrierWait, barrier: &Mbarrier) -> Option<String> {
     if wait.copies.is_empty() {
         return (barrier.tx_count != 0).then(|| "no copy in flight completes on it".to_string());
     }
-    let names = wait.copies.iter().take(NAMED_MAX).map(|(id, pc)| format!("#{id} ({})", program.place(*pc)));
+    let names = wait.copies.iter().take(NAMED_MAX).map(|(id, pc)| format!("#{id} at {}", place(within, *pc)));
     Some(format!("in flight to it: {}; end one with 'complete N'", names.collect::<Vec<_>>().join(", ")))
 }
 
-/// `at ring.ptx:88 by warp 0 lane 0, time 12`
-fn by(program: &Program, operation: &MbarrierOperation) -> String {
-    let IssuePoint { pc, tick, warp, .. } = operation.point;
-    let copy = operation.copy.map_or(String::new(), |id| format!("copy #{id} "));
-    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), operation.lanes.describe())
+/// The place of an instruction that a kernel executes, with the user's line.
+fn place((program, kernel): (&Program, FuncId), pc: Pc) -> String {
+    place_with_line(program, Some(kernel), pc)
 }
 
-/// `warp 3 (ring.ptx:112)`, with its block if that is not the one at index `block`.
-fn whereabouts(program: &Program, block: [u32; 3], place: &IssuePoint) -> String {
-    let elsewhere = if place.block == block { String::new() } else { format!("block {} ", Dim3(place.block)) };
-    format!("{elsewhere}warp {} ({})", place.warp, program.place(place.pc))
+/// `at ring.ptx:88 by warp 0 lane 0, time 12`
+fn by(within: (&Program, FuncId), operation: &MbarrierOperation) -> String {
+    let IssuePoint { pc, tick, warp, .. } = operation.point;
+    let copy = operation.copy.map_or(String::new(), |id| format!("copy #{id} "));
+    format!("{copy}at {} by warp {warp} {}, time {tick}", place(within, pc), operation.lanes.describe())
+}
+
+/// `warp 3 at ring.ptx:112`, with its block if that is not the one at index `block`.
+fn whereabouts(within: (&Program, FuncId), block: [u32; 3], point: &IssuePoint) -> String {
+    let elsewhere = if point.block == block { String::new() } else { format!("block {} ", Dim3(point.block)) };
+    format!("{elsewhere}warp {} at {}", point.warp, place(within, point.pc))
 }
 
 /// The present activity of a warp that contributed before.
-fn doing(program: &Program, activity: &Activity) -> String {
+fn doing(within: (&Program, FuncId), activity: &Activity) -> String {
     match activity {
         Activity::Exited => "has exited".to_string(),
-        Activity::AtMbarrier(name, pc) => format!("waits for {name} at {}", program.place(*pc)),
-        Activity::AtBarrier(id, pc) => format!("waits at barrier {id} at {}", program.place(*pc)),
-        Activity::AtCluster(pc) => format!("waits at the barrier of the cluster at {}", program.place(*pc)),
-        Activity::At(pc) => format!("stands at {}", program.place(*pc)),
+        Activity::AtMbarrier(name, pc) => format!("waits for {name} at {}", place(within, *pc)),
+        Activity::AtBarrier(id, pc) => format!("waits at barrier {id} at {}", place(within, *pc)),
+        Activity::AtCluster(pc) => format!("waits at the barrier of the cluster at {}", place(within, *pc)),
+        Activity::At(pc) => format!("stands at {}", place(within, *pc)),
     }
 }
