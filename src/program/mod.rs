@@ -18,6 +18,7 @@ mod operand;
 pub mod operands;
 pub mod registers;
 mod shared;
+mod spelling;
 mod statement;
 mod tensor_map;
 mod texels;

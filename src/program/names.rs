@@ -1,5 +1,6 @@
 //! Demangling: names of functions and variables as in the source (C++ ABI for Itanium, "5.1.2 General Structure").
 
+use super::spelling::normalized;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -238,14 +239,14 @@ pub fn is_called(mangled: &str, name: &str) -> bool {
     if !identifier_of(name).is_some_and(|identifier| mangled.contains(identifier)) {
         return false;
     }
-    let name = without_space(name);
+    let name = normalized(name);
     plain_name(mangled) == Some(&*name) || lookup(mangled).is_some_and(|names| names.matches(&name)) || is_called_in_source(mangled, &name)
 }
 
 /// True if `name` is all of the source name of the function `mangled`, with its parameters, as it is listed.
 pub fn is_signature(mangled: &str, name: &str) -> bool {
-    let name = without_space(name);
-    let is_it = |full: &str| full.ends_with(')') && without_space(full) == name;
+    let name = normalized(name);
+    let is_it = |full: &str| full.ends_with(')') && normalized(full) == name;
     is_it(&listed_name(mangled)) || demangled(mangled).is_some_and(|full| is_it(&full))
 }
 
@@ -254,7 +255,7 @@ fn is_called_in_source(qualified: &str, name: &str) -> bool {
     if qualified.starts_with("_Z") {
         return false;
     }
-    let qualified = without_space(qualified);
+    let qualified = normalized(qualified);
     let ends_so = |own: &str| own.ends_with(name) && is_component_start(own, own.len() - name.len());
     [without_arguments(&qualified), &qualified].into_iter().any(ends_so)
 }
@@ -271,13 +272,13 @@ impl super::Program {
 /// that is called so ([`is_called`]).
 pub fn visible<'n, T: Copy>(all: impl Iterator<Item = (T, &'n str)> + Clone, around: Option<&str>, name: &str) -> Option<T> {
     let (name, is_outside) = name.strip_prefix("::").map_or((name, false), |name| (name, true));
-    let name = without_space(&name.replace(ANONYMOUS, ""));
+    let name = normalized(&name.replace(ANONYMOUS, ""));
     let identifier = last_component(&name);
     let may_be = all.filter(|(_, other)| other.contains(identifier));
     let names: Vec<(T, &str, String)> =
-        may_be.map(|(it, other)| (it, other, without_space(&shown_name(other).replace(ANONYMOUS, "")))).collect();
+        may_be.map(|(it, other)| (it, other, normalized(&shown_name(other).replace(ANONYMOUS, "")))).collect();
     let around = around.filter(|_| !is_outside).map(|around| shown_name(around).replace(ANONYMOUS, "")).unwrap_or_default();
-    let around = without_space(&around);
+    let around = normalized(&around);
     let outer = around.match_indices("::").collect::<Vec<_>>().into_iter().rev().map(|(at, colons)| &around[..at + colons.len()]);
     for namespace in outer.filter(|outer| is_component_start(&around, outer.len())).chain([""]) {
         if let Some((it, ..)) = names.iter().find(|(.., own)| own.strip_prefix(namespace) == Some(&*name)) {
@@ -306,7 +307,7 @@ fn identifier_of(name: &str) -> Option<&str> {
 impl Demangled {
     /// True if `name`, which has no white space, is one of the function's names.
     fn matches(&self, name: &str) -> bool {
-        let [full, signature, qualified] = [&self.full, &self.signature, &self.qualified].map(|text| without_space(text));
+        let [full, signature, qualified] = [&self.full, &self.signature, &self.qualified].map(|text| normalized(text));
         let (bare, params) = (without_arguments(&qualified), signature.strip_prefix(&*qualified).unwrap_or(""));
         let all = [bare.to_string(), format!("{bare}{params}"), signature, qualified];
         let ends_so = |other: &String| other.ends_with(name) && is_component_start(other, other.len() - name.len());
@@ -350,10 +351,6 @@ fn without_all_arguments(qualified: &str) -> String {
         is_outside
     };
     qualified.chars().filter(outside).collect()
-}
-
-fn without_space(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 /// The CUDA C++ name of a variable: `coef` for `_ZN3abcL4coefE`, `full` for `_ZZ13ring_mbarrierE4full`. Other names are returned

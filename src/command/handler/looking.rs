@@ -387,6 +387,9 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
         CodeText::Original(number) => view::list_source(&eval_context, number, lines.clone(), &marks),
     };
     let listing = listing.ok_or_else(|| CommandError::new("the text of the source is not at hand"))?;
+    if lines.is_empty() && lines.end > 0 {
+        return Err(CommandError::new(format!("line {} comes before line {}", lines.end - 1, lines.start)));
+    }
     if listing.lines.is_empty() {
         return Err(CommandError::new(format!("{} has {}", listing.file, counted(u64::from(listing.line_count), "line"))));
     }

@@ -65,8 +65,9 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
         let sites = finding.sides().map(|side| format!("{:width$}{}\n", "", side_line(side), width = number.len()));
         let waiting = finding.waiting.iter().filter(|_| finding.second.is_none());
         let waits = |waiting: &Waiting| {
+            let source = waiting.site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
             format!(
-                "{:width$}waits  {}  {}  block {} {}\n",
+                "{:width$}waits  {}{source}  {}  block {} {}\n",
                 "",
                 waiting.site.place,
                 waiting.site.statement,
