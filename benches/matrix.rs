@@ -37,8 +37,17 @@ const FORMS: &[Form] = &[
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", [8, 8, 8, 8], false, 6.0),
 ];
 
-/// The types D, A and B of `wgmma.m64n256k16`, and the registers of its D.
-const WARPGROUP_FORMS: &[(&str, u32)] = &[("f32.f16.f16", 128), ("f16.f16.f16", 64), ("f32.bf16.bf16", 128)];
+/// A form of `wgmma.m64n256k16`: what it is called here, the types D, A and B, the registers of its D, and the bits that all its elements
+/// have and that they may have.
+type WarpgroupForm = (&'static str, &'static str, u32, [u32; 2]);
+
+/// Halves below 1, `bf16` numbers from 2^-15 to 2, and tiny ones of very different magnitudes, from 2^-127 to 2^-8.
+const WARPGROUP_FORMS: &[WarpgroupForm] = &[
+    ("f32.f16.f16", "f32.f16.f16", 128, [0, 0x3bff_3bff]),
+    ("f16.f16.f16", "f16.f16.f16", 64, [0, 0x3bff_3bff]),
+    ("f32.bf16.bf16", "f32.bf16.bf16", 128, [0x3800_3800, 0x07ff_07ff]),
+    ("f32.bf16.bf16, tiny elements", "f32.bf16.bf16", 128, [0, 0x3bff_3bff]),
+];
 
 /// Products of a warpgroup in a row.
 const WARPGROUP_COUNT: u32 = 64;
@@ -63,13 +72,13 @@ fn main() {
         });
         rows.push((form.0, shortest / (UNROLLED * ROUNDS), form.3));
     }
-    for (types, registers) in WARPGROUP_FORMS {
-        let job = Job::load(&written(&format!("wgmma.{types}"), 128, &warpgroup_module(types, *registers)));
+    for form in WARPGROUP_FORMS {
+        let job = Job::load(&written(&format!("wgmma.{}", form.0), 128, &warpgroup_module(form)));
         let mut shortest = Duration::MAX;
-        group.bench_function(format!("wgmma.m64n256k16.{types}"), |bencher| {
+        group.bench_function(format!("wgmma.m64n256k16.{}", form.0), |bencher| {
             bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), job::run));
         });
-        rows.push((types, shortest / WARPGROUP_COUNT, WARPGROUP));
+        rows.push((form.0, shortest / WARPGROUP_COUNT, WARPGROUP));
     }
     let name = "arithmetic of wgmma.m64n256k16.f32.f16.f16";
     let mut shortest = Duration::MAX;
@@ -108,16 +117,17 @@ fn written(name: &str, threads: u32, module: &str) -> String {
 }
 
 /// A warpgroup that multiplies what is in shared memory, all of it small numbers, and waits for every product.
-fn warpgroup_module(types: &str, registers: u32) -> String {
-    let names: Vec<String> = (0..registers).map(|index| format!("%d{index}")).collect();
-    let mut text = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry multiply()\n{\n\
+fn warpgroup_module((_, types, registers, [set, free]): &WarpgroupForm) -> String {
+    let names: Vec<String> = (0..*registers).map(|index| format!("%d{index}")).collect();
+    let mut text = format!(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry multiply()\n{{\n\
         .reg .b32 %d<128>;\n.reg .u32 %t, %at, %value, %first;\n.reg .b64 %a, %b;\n.reg .pred %more;\n\
         .shared .align 1024 .b8 tile[10240];\nmov.u32 %t, %tid.x;\nmov.u32 %first, tile;\nmad.lo.u32 %at, %t, 4, %first;\nFILL:\n\
-        mad.lo.u32 %value, %at, 66051, 0x38003800;\nand.b32 %value, %value, 0x3bff3bff;\nst.shared.u32 [%at], %value;\n\
-        add.u32 %at, %at, 512;\nsub.u32 %value, %at, %first;\nsetp.lt.u32 %more, %value, 10240;\n@%more bra FILL;\n\
-        fence.proxy.async;\nbar.sync 0;\nshr.u32 %first, %first, 4;\ncvt.u64.u32 %a, %first;\n\
+        mad.lo.u32 %value, %at, 66051, 0x38003800;\nand.b32 %value, %value, {free};\nor.b32 %value, %value, {set};\n\
+        st.shared.u32 [%at], %value;\nadd.u32 %at, %at, 512;\nsub.u32 %value, %at, %first;\nsetp.lt.u32 %more, %value, 10240;\n\
+        @%more bra FILL;\nfence.proxy.async;\nbar.sync 0;\nshr.u32 %first, %first, 4;\ncvt.u64.u32 %a, %first;\n\
         or.b64 %a, %a, 0x1000080000;\nadd.u64 %b, %a, 128;\nwgmma.fence.sync.aligned;\n"
-        .to_string();
+    );
     for _ in 0..WARPGROUP_COUNT {
         text += &format!("wgmma.mma_async.sync.aligned.m64n256k16.{types} {{{}}}, %a, %b, 1, 1, 1, 0, 0;\n", names.join(", "));
         text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";

@@ -3,8 +3,8 @@
 //!
 //! | figure | bound |
 //! | --- | --- |
-//! | recording, beside running alone | 15 % more |
-//! | `reverse-stepi` at the end, 99th percentile | 50 ms |
+//! | recording, beside running alone | 10 % more |
+//! | `reverse-stepi` at the end, 99th percentile | 10 ms |
 //! | `reverse-continue` to the start, beside running forward as watched | 2 times |
 //! | `last` on a word written once, near the start | 1 s |
 //!

@@ -13,7 +13,7 @@ use super::registry::CheckerId;
 use super::reporter::Reporter;
 use super::unordered_accesses::UnorderedAccesses;
 use crate::isa::Space;
-use crate::machine::{BlockId, Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer, PlainRead};
+use crate::machine::{BlockId, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Observer, PlainRead};
 use crate::program::Program;
 
 /// The checkers of a case that are switched on, from its first launch on.
@@ -196,6 +196,9 @@ impl Observer for Checkers {
 
     /// The race checker, which comes first in the table, takes note of it: it is asked last.
     fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        if read.lanes != LaneMask::ALL {
+            return false;
+        }
         let is_free = read.space == Space::Shared && self.is_free(read);
         let Self { active, accessing, .. } = self;
         accessing.iter().rev().all(|index| {

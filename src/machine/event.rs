@@ -3,11 +3,12 @@
 //!
 //! An [`Event`] is complete: an observer need not look anything up in the program or the machine.
 
+use super::event_kind::{EventKind, EventMask, Issues};
 use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::copy::AsyncCopy;
 use crate::machine::state::in_flight::wgmma::Wgmma;
-use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
+use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick, WarpId};
 use crate::machine::state::lanes::{LaneMask, LaneShape, PerLane};
 use crate::machine::state::mbarrier::Contribution;
 use crate::machine::state::memory::{Pages, Region};
@@ -79,7 +80,7 @@ pub struct AccessEvent<'a> {
     pub store: Option<StoreData<'a>>,
 }
 
-/// A plain load by all lanes of a warp from global memory or from the shared memory of their own block, reported just before it happens.
+/// A plain load by lanes of a warp from global memory or from the shared memory of their own block, reported just before it happens.
 /// These are most of the accesses of many kernels, and most of them need no event.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainRead<'a> {
@@ -87,6 +88,8 @@ pub struct PlainRead<'a> {
     pub point: &'a IssuePoint,
     /// The block.
     pub block_id: BlockId,
+    /// The lanes.
+    pub lanes: LaneMask,
     /// The lanes of the warp that run in lockstep.
     pub lockstep: LaneMask,
     /// The space, global or shared.
@@ -458,75 +461,6 @@ pub struct Memories<'a> {
     pub shared: &'a Pages,
 }
 
-/// A kind of [`Event`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum EventKind {
-    /// [`Event::Access`].
-    Access,
-    /// [`Event::Sync`].
-    Sync,
-    /// [`Event::LocalStart`].
-    LocalStart,
-    /// [`Event::Collective`] in which the source lane of every lane takes part.
-    Collective,
-    /// [`Event::Collective`] in which the source lane of some lane does not take part.
-    AbsentSource,
-    /// [`Event::Copy`].
-    Copy,
-    /// [`Event::Mbarrier`].
-    Mbarrier,
-    /// [`Event::Wgmma`].
-    Wgmma,
-    /// [`Event::Before`].
-    Before,
-    /// [`Event::After`].
-    After,
-    /// [`Event::Reconverged`].
-    Reconverged,
-    /// [`Event::Arrived`].
-    Arrived,
-}
-
-/// A set of kinds of events. Events of other kinds cost nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EventMask(u16);
-
-impl EventMask {
-    /// No kind.
-    pub const NONE: Self = Self(0);
-    /// Every kind.
-    pub const ALL: Self = Self((1 << (EventKind::Arrived as u16 + 1)) - 1);
-
-    /// These kinds.
-    pub const fn of(kinds: &[EventKind]) -> Self {
-        let (mut mask, mut next) = (0, 0);
-        while next < kinds.len() {
-            mask |= 1 << kinds[next] as u16;
-            next += 1;
-        }
-        Self(mask)
-    }
-
-    /// True if the set contains `kind`.
-    #[inline(always)]
-    pub const fn has(self, kind: EventKind) -> bool {
-        self.0 >> kind as u16 & 1 != 0
-    }
-
-    /// True if the set contains a kind of `other`.
-    #[inline(always)]
-    pub const fn has_any(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// The union of the sets.
-    #[must_use]
-    pub const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
-
 impl Event<'_> {
     /// Its kind.
     pub fn kind(&self) -> EventKind {
@@ -545,6 +479,21 @@ impl Event<'_> {
             Event::Arrived(..) => EventKind::Arrived,
         }
     }
+
+    /// The tick of the instruction that causes it; for what ends between two instructions, that of the later one.
+    pub fn tick(&self) -> Tick {
+        match self {
+            Event::Access(access) => access.point.tick,
+            Event::Sync(sync) => sync.point.tick,
+            Event::LocalStart(start) => start.point.tick,
+            Event::Collective(collective) => collective.point.tick,
+            Event::Copy(copy) => copy.tick,
+            Event::Mbarrier(mbarrier) => mbarrier.point.tick,
+            Event::Wgmma(wgmma) => wgmma.tick,
+            Event::Before(issue, ..) | Event::After(issue, _) => issue.point.tick,
+            Event::Reconverged(point, _) | Event::Arrived(point, _) => point.tick,
+        }
+    }
 }
 
 /// Receives the events of a run.
@@ -552,6 +501,12 @@ pub trait Observer {
     /// The kinds of events that it receives. Queried in every time slice of a warp, between time slices, after [`EventKind::AbsentSource`],
     /// and after an access that reads.
     fn mask(&self) -> EventMask;
+
+    /// The instructions of a warp of which it receives [`EventKind::Before`] and [`EventKind::After`]: others are executed faster. Asked in
+    /// every time slice of a warp if the mask has one of these.
+    fn issues(&mut self, _block: [u32; 3], _warp: WarpId) -> Issues {
+        Issues::All
+    }
 
     /// Receives an event of a kind in the last mask. If it returns true, the run pauses with
     /// [`Step::Paused`](crate::machine::Step::Paused), in the same state as after a budget that ends at that tick.

@@ -14,10 +14,12 @@
 //! | [`exec`] | one instruction for the lanes of one group; one file per family |
 //! | [`run`] | many instructions: the scheduler, waits, livelocks, snapshots |
 //! | [`event`] | the events that observers receive |
+//! | [`event_kind`] | their kinds |
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod event;
+mod event_kind;
 mod exec;
 mod in_flight;
 mod numeric;
@@ -25,9 +27,10 @@ mod run;
 mod state;
 
 pub use event::{
-    AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Issue, LocalStart, MbarrierChange,
-    MbarrierEvent, Memories, NullObserver, Observer, PlainRead, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, Collective, CopyEvent, CopyStage, CopyWait, Event, Issue, LocalStart, MbarrierChange, MbarrierEvent, Memories,
+    NullObserver, Observer, PlainRead, Proxy, StoreData, SyncEvent, SyncKind, WgmmaChange, WgmmaEvent,
 };
+pub use event_kind::{EventKind, EventMask, Issues, Places};
 pub use exec::scratch_warp::ScratchWarp;
 pub use exec::warp_level::shuffle_source;
 pub use in_flight::policy::{CompletionChoice, CompletionPolicyKind, POLICIES, PolicyRow};

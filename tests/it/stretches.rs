@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use crate::common::random_numbers;
 use crate::look::one_warp::one_warp;
-use ptxdbg::machine::{Device, DivergencePolicy, FastPath, FastPaths, Instrumentation, LaunchConfig, Machine, NullObserver, Step, Tick};
+use ptxdbg::machine::{
+    Device, DivergencePolicy, Event, EventKind, EventMask, FastPath, FastPaths, Instrumentation, Issues, LaneMask, LaunchConfig, Machine,
+    NullObserver, Observer, Places, Step, Tick, WarpId,
+};
 use ptxdbg::program::{Pc, Program};
 
 /// Bytes of the buffer: three pages.
@@ -216,16 +219,20 @@ fn tally(machine: &Machine, program: &Program) -> Vec<u64> {
     })
 }
 
-/// Runs in pieces of `ticks`, and collects the state after each.
-fn states(program: &Arc<Program>, config: &LaunchConfig, fast_paths: FastPaths, ticks: u64) -> Vec<(Step, Tick, u64, u64, Vec<u64>)> {
+/// A machine before the launch of a kernel of [`kernel`].
+fn start(program: &Arc<Program>, config: &LaunchConfig, fast_paths: FastPaths) -> Machine {
     let mut device = Device::new(Arc::clone(program));
     let out = device.allocate("out", BYTES, None).unwrap();
     let bytes: Vec<u8> = random_numbers().take(BYTES as usize / 8).flat_map(u64::to_le_bytes).collect();
     device.write(out, &bytes).unwrap();
     let mut params = out.to_le_bytes().to_vec();
     params.extend(77_u32.to_le_bytes());
-    let config = LaunchConfig { fast_paths, params, ..config.clone() };
-    let mut machine = Machine::new(device, config).unwrap();
+    Machine::new(device, LaunchConfig { fast_paths, params, ..config.clone() }).unwrap()
+}
+
+/// Runs in pieces of `ticks`, and collects the state after each.
+fn states(program: &Arc<Program>, config: &LaunchConfig, fast_paths: FastPaths, ticks: u64) -> Vec<(Step, Tick, u64, u64, Vec<u64>)> {
+    let mut machine = start(program, config, fast_paths);
     let mut states = Vec::new();
     for _ in 0..2000 {
         let step = machine.run(ticks, &mut NullObserver);
@@ -262,4 +269,73 @@ fn stretches_have_the_effects_of_single_instructions() {
         ticks += last.1.0;
     }
     assert!(ended > 100 && ticks > 30_000, "{ended} kernels ended, {ticks} ticks");
+}
+
+/// Collects the instructions at some places, and pauses before each of them.
+struct Reported {
+    flags: Vec<bool>,
+    /// The same places, if no others are reported.
+    places: Option<Arc<Places>>,
+    /// The tick of the last instruction before which it has paused.
+    paused: Option<Tick>,
+    seen: Vec<(EventKind, Tick, Pc, LaneMask)>,
+}
+
+impl Observer for Reported {
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Before, EventKind::After])
+    }
+
+    fn issues(&mut self, _block: [u32; 3], warp: WarpId) -> Issues {
+        match &self.places {
+            // Of the second warp none.
+            Some(places) if warp.number() == 0 => Issues::At(Arc::clone(places)),
+            Some(_) => Issues::None,
+            None => Issues::All,
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let (Event::Before(issue, ..) | Event::After(issue, ..)) = event else { return false };
+        if !self.flags[issue.point.pc.index()] || issue.point.warp.number() != 0 {
+            return false;
+        }
+        let pauses = matches!(event, Event::Before(..)) && self.paused.replace(issue.point.tick) != Some(issue.point.tick);
+        if !pauses {
+            self.seen.push((event.kind(), issue.point.tick, issue.point.pc, issue.active));
+        }
+        pauses
+    }
+}
+
+#[test]
+fn places_are_reported_as_among_all_instructions() {
+    let mut choices = Choices(random_numbers());
+    let (mut reported, mut all) = (0, 0);
+    for round in 0..200 {
+        let text = kernel(&mut choices);
+        let (program, _) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "random.ptx", text.clone());
+        let program = program.unwrap();
+        let config = LaunchConfig { block: [64, 1, 1], ..one_warp(program.function("k").unwrap(), 0) };
+        let one_in = [2, 5, 30][round % 3];
+        let flags: Vec<bool> = program.code.iter().map(|_| choices.below(one_in) == 0).collect();
+        let run = |places: Option<Arc<Places>>| {
+            let mut machine = start(&program, &config, FastPaths::ALL);
+            let mut observer = Reported { flags: flags.clone(), places, paused: None, seen: Vec::new() };
+            let mut stops = Vec::new();
+            for _ in 0..2000 {
+                let step = machine.run(5000, &mut observer);
+                let is_last = !matches!(step, Step::Budget | Step::Paused);
+                stops.push((step, machine.tick(), machine.digest()));
+                if is_last {
+                    break;
+                }
+            }
+            (stops, observer.seen, machine.tick())
+        };
+        let (found, wanted) = (run(Some(Arc::new(Places::new(flags.clone())))), run(None));
+        assert!(found == wanted, "{found:?}\n{wanted:?}\n{text}");
+        (reported, all) = (reported + found.1.len(), all + found.2.0);
+    }
+    assert!(reported > 5_000 && all > 20_000, "{reported} events, {all} ticks");
 }

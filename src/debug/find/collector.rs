@@ -1,5 +1,7 @@
 //! The observer of a query.
 
+use std::sync::Arc;
+
 use super::FoundEvent;
 use super::condition::Condition;
 use super::query::{Happening, Query};
@@ -7,8 +9,8 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::eval_context::EvalContext;
 use crate::debug::resume::Watchpoint;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, LaneMask, Memories, Observer, StoreData,
-    SyncEvent, SyncKind, Tick, Warp,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, Issues, LaneMask, Memories, Observer,
+    Places, StoreData, SyncEvent, SyncKind, Tick, Warp, WarpId,
 };
 use crate::program::{ControlOp, Op, Program};
 
@@ -17,8 +19,8 @@ pub(super) struct Collector<'q> {
     query: &'q Query,
     /// What is accessed, if the query names a place.
     place: Option<Watchpoint>,
-    /// For each instruction, true if it may do what is asked for; empty if no instruction is watched.
-    code: Vec<bool>,
+    /// The instructions that may do what is asked for; none if no instruction is watched.
+    code: Option<Arc<Places>>,
     /// What must hold for the thread.
     condition: Option<Condition<'q>>,
     /// The events since the last pause.
@@ -48,7 +50,7 @@ impl<'q> Collector<'q> {
             Happening::Findings => false,
         };
         let watched = query.condition.is_some() || query.happening == Happening::Branches;
-        let code = if watched { program.code.iter().map(|inst| is_candidate(&inst.op)).collect() } else { Vec::new() };
+        let code = watched.then(|| Arc::new(Places::new(program.code.iter().map(|inst| is_candidate(&inst.op)).collect())));
         let condition = query.condition.as_ref().map(Condition::new);
         Self { query, place, code, condition, events: Vec::new(), paused: None, passing: (Tick::MAX, LaneMask::NONE) }
     }
@@ -127,7 +129,7 @@ impl<'q> Collector<'q> {
 
     /// True if the run must pause before the instruction, to evaluate the condition.
     fn before(&mut self, issue: &Issue, warp: &Warp, memories: &Memories<'_>) -> bool {
-        if !self.code.get(issue.point.pc.index()).is_some_and(|flag| *flag) {
+        if self.code.as_ref().is_none_or(|code| !code.has(issue.point.pc)) {
             return false;
         }
         let lanes = issue.lanes & self.query.threads.lanes_of(issue.point.block, issue.point.warp.number());
@@ -168,13 +170,17 @@ fn values(store: Option<&StoreData<'_>>, lanes: LaneMask) -> (Vec<u64>, u32) {
 
 impl Observer for Collector<'_> {
     fn mask(&self) -> EventMask {
-        let of_code = if self.code.is_empty() { EventMask::NONE } else { EventMask::of(&[EventKind::Before]) };
+        let of_code = if self.code.is_some() { EventMask::of(&[EventKind::Before]) } else { EventMask::NONE };
         of_code.with(match self.query.happening {
             Happening::Reads | Happening::Writes => EventMask::of(&[EventKind::Access, EventKind::Copy]),
             Happening::Atomics => EventMask::of(&[EventKind::Access]),
             Happening::Barriers => EventMask::of(&[EventKind::Sync]),
             Happening::Branches | Happening::Findings => EventMask::NONE,
         })
+    }
+
+    fn issues(&mut self, _block: [u32; 3], _warp: WarpId) -> Issues {
+        self.code.as_ref().map_or(Issues::None, |code| Issues::At(Arc::clone(code)))
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {

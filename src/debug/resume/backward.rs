@@ -10,12 +10,13 @@ use super::line::LinePlaces;
 use super::seek::Interrupted;
 use super::watcher::StepFilter;
 use super::{InterruptTimer, ResumeError, StopInfo};
+use crate::base::WarpId;
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::{InterruptCheck, Session};
 use crate::debug::stop::{Goal, Reason};
 use crate::debug::timeline::Ran;
-use crate::machine::{self, EventKind, EventMask, IssuePoint, Observer, Tick};
+use crate::machine::{self, EventKind, EventMask, IssuePoint, Issues, Observer, Tick};
 use crate::program::Pc;
 
 /// An instruction that a stepped thread executed before the present.
@@ -335,6 +336,10 @@ struct Trace {
 impl Observer for Trace {
     fn mask(&self) -> EventMask {
         EventMask::of(&[EventKind::Before])
+    }
+
+    fn issues(&mut self, block: [u32; 3], warp: WarpId) -> Issues {
+        if self.filter.includes(block, warp) { Issues::All } else { Issues::None }
     }
 
     fn event(&mut self, event: &machine::Event<'_>) -> bool {

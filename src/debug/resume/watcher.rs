@@ -10,8 +10,8 @@ use super::watchpoint::Watchpoint;
 use crate::base::WarpId;
 use crate::debug::breakpoints::WatchMode;
 use crate::machine::{
-    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, LaneMask, MbarrierEvent,
-    Observer, Tick, Warp, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, IssuePoint, Issues, LaneMask, MbarrierEvent,
+    Observer, Places, Tick, Warp, WgmmaChange, WgmmaEvent,
 };
 use crate::program::Pc;
 
@@ -86,8 +86,12 @@ pub struct StepFilter {
 impl StepFilter {
     /// True if an instruction that `lanes` execute at `place` belongs to the step.
     pub fn matches(&self, place: &IssuePoint, lanes: LaneMask) -> bool {
-        let warp = self.warp.is_none_or(|warp| warp == place.warp);
-        warp && self.block.is_none_or(|block| block == place.block) && self.lanes.intersects(lanes)
+        self.includes(place.block, place.warp) && self.lanes.intersects(lanes)
+    }
+
+    /// True if instructions of a warp of a block may belong to the step.
+    pub fn includes(&self, block: [u32; 3], warp: WarpId) -> bool {
+        self.warp.is_none_or(|stepped| stepped == warp) && self.block.is_none_or(|stepped| stepped == block)
     }
 }
 
@@ -115,6 +119,8 @@ pub struct Watcher {
     pub decided: Tick,
     /// For each instruction, true if the run pauses before it; empty if there are no breakpoints.
     pub code: Vec<bool>,
+    /// The same instructions, once they are asked for.
+    places: Option<Arc<Places>>,
     /// The breakpoints: number, sorted instructions, and true if only lanes whose guard predicate holds can hit it.
     breakpoints: Vec<(u32, Vec<Pc>, bool)>,
     /// True if a breakpoint is on a line of the source.
@@ -155,6 +161,7 @@ impl Watcher {
         Self {
             decided: time,
             code: Vec::new(),
+            places: None,
             breakpoints: Vec::new(),
             has_lines: false,
             divergences: false,
@@ -176,6 +183,7 @@ impl Watcher {
 
     /// Pauses the run before lanes execute one of `pcs`, of a program of `count` instructions, for breakpoint `number`.
     pub fn watch_code(&mut self, count: usize, number: u32, pcs: Vec<Pc>, active_only: bool) {
+        self.places = None;
         self.code.resize(count, false);
         for pc in &pcs {
             if let Some(flag) = self.code.get_mut(pc.index()) {
@@ -217,6 +225,16 @@ impl Watcher {
         self.mbarriers || self.copies || self.watchpoints.iter().any(Watchpoint::wants_accesses)
     }
 
+    /// True if all instructions of all warps are observed.
+    fn follows_instructions(&self) -> bool {
+        self.divergences || self.locked_warp.is_some() || !self.watchpoints.iter().all(Watchpoint::is_memory_only)
+    }
+
+    /// True if some instructions are observed.
+    fn reports_issues(&self) -> bool {
+        self.step.is_some() || !self.code.is_empty() || self.follows_instructions()
+    }
+
     /// The step, if an instruction that `lanes` execute at `place` belongs to it.
     fn matching_step(&self, place: &IssuePoint, lanes: LaneMask) -> Option<&StepWatch> {
         self.step.as_ref().filter(|step| step.filter.matches(place, lanes))
@@ -242,15 +260,39 @@ impl Watcher {
     }
 }
 
-/// The events that are always observed.
-const INSTRUCTIONS: EventMask = EventMask::of(&[EventKind::Before, EventKind::After, EventKind::Reconverged, EventKind::Arrived]);
+/// The events before and after instructions: which of these, [`Watcher::issues`] says.
+const ISSUES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
+
+/// The event that is observed if reconvergence is a candidate.
+const RECONVERGENCES: EventMask = EventMask::of(&[EventKind::Reconverged]);
+
+/// The event that is observed if registers are watched, or a warp is blocked.
+const ARRIVALS: EventMask = EventMask::of(&[EventKind::Arrived]);
 
 /// The events that are observed if memory accesses are.
 const MEMORY: EventMask = EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
 
 impl Observer for Watcher {
     fn mask(&self) -> EventMask {
-        if self.wants_accesses() { INSTRUCTIONS.with(MEMORY) } else { INSTRUCTIONS }
+        let parts = [
+            (self.reports_issues(), ISSUES),
+            (self.wants_accesses(), MEMORY),
+            (self.reconvergences, RECONVERGENCES),
+            (!self.watchpoints.is_empty() || self.blocked_warp.is_some(), ARRIVALS),
+        ];
+        parts.into_iter().filter(|(is_wanted, _)| *is_wanted).fold(EventMask::NONE, |mask, (_, part)| mask.with(part))
+    }
+
+    fn issues(&mut self, block: [u32; 3], warp: WarpId) -> Issues {
+        let is_stepped = self.step.as_ref().is_some_and(|step| step.filter.includes(block, warp));
+        if is_stepped || self.follows_instructions() {
+            return Issues::All;
+        }
+        if self.code.is_empty() {
+            return Issues::None;
+        }
+        let Self { places, code, .. } = self;
+        Issues::At(Arc::clone(places.get_or_insert_with(|| Arc::new(Places::new(code.clone())))))
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
@@ -287,8 +329,8 @@ impl Watcher {
                 ));
             }
         }
-        // The run pauses at the event after the instruction.
-        false
+        // The run pauses after the instruction.
+        !self.candidates.is_empty()
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {

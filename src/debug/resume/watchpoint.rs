@@ -96,6 +96,11 @@ impl Watchpoint {
         matches!(self.target, Target::Memory(_))
     }
 
+    /// True if the object is memory that no frame ends: accesses are all that there is to see of it.
+    pub fn is_memory_only(&self) -> bool {
+        self.is_memory() && frame_of(&self.target).is_none()
+    }
+
     /// True if accesses to memory may be accesses to the object.
     pub fn wants_accesses(&self) -> bool {
         match &self.target {

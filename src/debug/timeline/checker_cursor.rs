@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::input::Input;
 use crate::check::{Checkers, Checks, Finding, FindingId, UnorderedAccesses};
-use crate::machine::{Event, EventKind, EventMask, Machine, NullObserver, Observer, Tick};
+use crate::isa::Space;
+use crate::machine::{Event, EventKind, EventMask, Issues, Machine, NullObserver, Observer, PlainRead, Tick, WarpId};
 use crate::program::Program;
 
 /// A position in a run: index of the launch in the case, and time.
@@ -102,7 +103,7 @@ pub struct ObserverChain<'a> {
     checker_cursor: Option<&'a mut CheckerCursor>,
     /// The event kinds of the caller's observer.
     observer_mask: EventMask,
-    /// The tick of the instruction that is being executed.
+    /// The tick of the latest event.
     now: Tick,
     /// True if the run pauses at new findings.
     pauses: bool,
@@ -129,6 +130,10 @@ impl<'a> ObserverChain<'a> {
         }
     }
 
+    fn mask_of_checkers(&self) -> EventMask {
+        self.checker_cursor.as_ref().map_or(EventMask::NONE, |checker_cursor| checker_cursor.checkers.mask())
+    }
+
     /// Passes an event to the checkers if they observe its kind, and stores the time of new findings.
     fn check(&mut self, event: &Event<'_>) {
         let Some(checker_cursor) = &mut self.checker_cursor else { return };
@@ -141,20 +146,35 @@ impl<'a> ObserverChain<'a> {
 
 impl Observer for ObserverChain<'_> {
     fn mask(&self) -> EventMask {
-        // The time of a finding is that of the instruction issued last.
-        const ISSUED: EventMask = EventMask::of(&[EventKind::Before]);
         // A finding before an instruction pauses the run after it.
-        const PAUSES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
-        let required = if self.pauses { PAUSES } else { ISSUED };
-        self.checker_cursor
-            .as_ref()
-            .map_or(self.observer_mask, |checker_cursor| checker_cursor.checkers.mask().with(required).with(self.observer_mask))
+        const AFTER: EventMask = EventMask::of(&[EventKind::After]);
+        let of_checkers = self.mask_of_checkers();
+        let required = if self.pauses && of_checkers.has(EventKind::Before) { AFTER } else { EventMask::NONE };
+        of_checkers.with(required).with(self.observer_mask)
+    }
+
+    fn issues(&mut self, block: [u32; 3], warp: WarpId) -> Issues {
+        if self.mask_of_checkers().has(EventKind::Before) { Issues::All } else { self.observer.issues(block, warp) }
+    }
+
+    fn observes(&self, space: Space) -> bool {
+        let by_observer = self.observer_mask.has(EventKind::Access) && self.observer.observes(space);
+        by_observer || self.checker_cursor.as_ref().is_some_and(|checker_cursor| checker_cursor.checkers.observes(space))
+    }
+
+    fn plain_read(&mut self, read: &PlainRead<'_>) -> bool {
+        match &mut self.checker_cursor {
+            Some(_) if self.observer_mask.has(EventKind::Access) => false,
+            Some(checker_cursor) => !checker_cursor.checkers.mask().has(EventKind::Access) || checker_cursor.checkers.plain_read(read),
+            None => self.observer.plain_read(read),
+        }
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         let is_observed = self.observer_mask.has(event.kind());
-        if let Event::Before(issue, ..) = event {
-            self.now = issue.point.tick;
+        // What a copy does to an mbarrier has the tick of its issue.
+        self.now = self.now.max(event.tick());
+        if let Event::Before(..) = event {
             // After a pause here the event comes again, and the checkers must observe it once: a finding before an instruction pauses
             // the run after it.
             let paused = is_observed && self.observer.event(event);

@@ -94,9 +94,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if let Some(coverage) = &mut self.coverage {
             coverage.add(start, end, group.mask);
         }
-        if let Some(writes) = &self.prepared.writes {
-            self.warp.registers.mark_range(writes, (group.frame, group.mask), start, end);
-        }
+        self.warp.registers.mark_range((group.frame, group.mask), start, end);
     }
 
     /// Counts the instruction at the `pc` of a group that waited there for others.

@@ -5,13 +5,13 @@ use triomphe::Arc;
 
 use super::operands::Lanes;
 use crate::isa::{Ordering, Space};
-use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy, StoreData};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::block::Block;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::memory::{Allocation, LaneAccess, Region, gather, scatter};
 use crate::machine::state::shared::Shared;
 use crate::machine::state::trap::{Trap, TrapKind};
+use crate::machine::{AccessEvent, AccessKind, Event, EventKind, Proxy, StoreData};
 use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
 
 /// The checked memory of an access.
@@ -449,7 +449,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn emit_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (semantics, proxy): (Access, Proxy)) {
         self.emit(&Event::Access(self.access_event(space, access, kind, (semantics, proxy))));
         if kind != AccessKind::Write {
-            self.wants = self.observer.mask();
+            self.update_wants();
         }
     }
 

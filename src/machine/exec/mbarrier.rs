@@ -4,7 +4,8 @@ use smallvec::smallvec;
 
 use super::load_store::AccessSegment;
 use crate::isa::{MbarrierFn, Space};
-use crate::machine::event::{Event, EventKind, MbarrierChange, MbarrierEvent};
+use crate::machine::event::{Event, MbarrierChange, MbarrierEvent};
+use crate::machine::event_kind::EventKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, SliceEnd, WarpRun};
 use crate::machine::in_flight::copy::view::MemoryView;
 use crate::machine::state::in_flight::copy::MemoryOwner;

@@ -41,7 +41,8 @@ mod weak;
 mod wgmma;
 pub(super) mod wgmma_groups;
 
-use crate::machine::event::{Event, EventKind, EventMask, Issue, LocalStart, Memories, SyncEvent, SyncKind};
+use crate::machine::event::{Event, Issue, LocalStart, Memories, SyncEvent, SyncKind};
+use crate::machine::event_kind::{EventKind, ISSUES};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, LaneOperation, SliceEnd, WarpRun};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;
@@ -53,9 +54,6 @@ use crate::program::{Inst, Op, Param, Pc};
 use coverage_counter::CoverageCounter;
 use operands::Lanes;
 use straight::Others;
-
-/// The events before and after an instruction.
-const ISSUES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
 
 /// The maximum number of ticks of a group while others of its warp are ready, if it executes nothing that spin loops do.
 const STREAK: u32 = 1 << 20;
@@ -107,7 +105,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.stop_at(&group, &mut coverage_counter);
                 return Some(SliceEnd::UsedUp);
             }
-            if self.runs_straight() && self.prepared.straight.micros[group.pc.index()].step != Step::Ends {
+            if self.runs_straight(group.pc) && self.straight.micros[group.pc.index()].step != Step::Ends {
                 if self.run_straight(&mut group, &mut others, &mut coverage_counter) {
                     self.stop_at(&group, &mut coverage_counter);
                     return None;
@@ -118,7 +116,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             self.point.pc = group.pc;
             let inst = &program.code[group.pc.index()];
-            let issue = (OBSERVED && self.wants.has_any(ISSUES)).then(|| self.issue(inst, &group));
+            let issue = self.reports(group.pc).then(|| self.issue(inst, &group));
             if let Some(issue) = &issue
                 && self.wants(EventKind::Before)
                 && self.pauses_before(issue)
@@ -221,9 +219,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.warp.may_spin { SPIN_STREAK } else { STREAK }
     }
 
-    /// True if instructions run in straight stretches: nothing is reported for each of them.
-    fn runs_straight(&self) -> bool {
-        let observed = self.wants.has_any(ISSUES) || self.wants.has(EventKind::Wgmma) && !self.program.wgmmas.is_empty();
+    /// True if the observer receives events before or after the instruction at `pc`.
+    #[inline(always)]
+    fn reports(&self, pc: Pc) -> bool {
+        OBSERVED && self.wants.has_any(ISSUES) && self.issues.has(pc)
+    }
+
+    /// True if a straight stretch may begin at `pc`: nothing is reported for each of its instructions.
+    fn runs_straight(&self, pc: Pc) -> bool {
+        let observed = self.reports(pc) || self.wants.has(EventKind::Wgmma) && !self.program.wgmmas.is_empty();
         !(OBSERVED && observed) && self.prepared.config.fast_paths.has(FastPath::Stretches)
     }
 

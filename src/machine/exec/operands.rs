@@ -1,7 +1,6 @@
 //! The access of operations to registers.
 
 use crate::machine::state::block;
-use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::lanes::{LaneMask, PerLane, blend};
 use crate::machine::state::prepared::Immediates;
 use crate::machine::state::registers::{FrameBase, Registers};
@@ -49,8 +48,8 @@ impl<'a> Lanes<'a> {
 
     /// Records that `lanes` have executed the instructions from `start` to before `end`.
     #[inline]
-    pub fn mark_range(&mut self, writes: &WriteTable, lanes: LaneMask, start: Pc, end: Pc) {
-        self.registers.mark_range(writes, (self.frame, lanes), start, end);
+    pub fn mark_range(&mut self, lanes: LaneMask, start: Pc, end: Pc) {
+        self.registers.mark_range((self.frame, lanes), start, end);
     }
 
     /// The same lanes, for a function that is not inlined: what it is given does not stay in registers.

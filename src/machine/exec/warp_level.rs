@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 
 use super::operands::Lanes;
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::machine::event::{Collective, Event, EventKind, SyncKind};
+use crate::machine::event::{Collective, Event, SyncKind};
+use crate::machine::event_kind::EventKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::issue_point::IssuePoint;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane, blend};
@@ -100,7 +101,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         let collective = Collective { point, lanes: mask, participants, members, has_mask, live, depth, sources, absent };
         self.emit(&Event::Collective(&collective));
         if !absent.is_empty() {
-            self.wants = self.observer.mask();
+            self.update_wants();
         }
     }
 

@@ -1,6 +1,7 @@
 //! One time slice of a warp: the state that instructions can access, and their effects on the control flow of their group.
 
-use crate::machine::event::{EventMask, Observer};
+use crate::machine::event::Observer;
+use crate::machine::event_kind::{EventMask, Issues};
 use crate::machine::exec::operands::Lanes;
 use crate::machine::exec::other_warps::OtherWarps;
 use crate::machine::exec::straight::pattern::Patterns;
@@ -20,6 +21,7 @@ use crate::machine::state::prepared::{Immediates, PreparedLaunch};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::runtime::Runtime;
 use crate::machine::state::shared::Shared;
+use crate::machine::state::tables::straight::StraightCode;
 use crate::machine::state::trap::Trap;
 use crate::machine::state::warp::Warp;
 use crate::program::{Pc, Program};
@@ -152,6 +154,10 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that the observer receives.
     pub wants: EventMask,
+    /// The instructions of the warp that are reported to it.
+    pub issues: Issues,
+    /// The code of straight stretches, which end before those that are reported.
+    pub straight: &'a StraightCode,
     /// The patterns of addresses.
     pub patterns: &'a mut Patterns,
     /// The memory for its groups while they part and meet.
@@ -172,6 +178,14 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub thread_instructions: u64,
     /// True if the observer asks for a pause: the time slice ends as if it were used up.
     pub paused: bool,
+}
+
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
+    /// Asks the observer again what it receives.
+    #[inline(always)]
+    pub fn update_wants(&mut self) {
+        self.wants = self.issues.of(self.observer.mask());
+    }
 }
 
 /// A family of operations that only compute, per lane, from registers to registers.

@@ -4,7 +4,8 @@
 use triomphe::Arc;
 
 use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
-use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
+use crate::machine::event::{Event, WgmmaChange, WgmmaEvent};
+use crate::machine::event_kind::EventKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::AtIssue;
 use crate::machine::state::in_flight::warpgroup::{Disagreement, WARPS, WarpgroupStep};

@@ -6,7 +6,8 @@
 
 use triomphe::Arc;
 
-use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
+use crate::machine::event::{Event, WgmmaChange, WgmmaEvent};
+use crate::machine::event_kind::EventKind;
 use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::WhenAwaited;
 use crate::machine::in_flight::wgmma;

@@ -5,7 +5,8 @@
 
 use triomphe::Arc;
 
-use crate::machine::event::{Event, EventKind, Observer, SyncEvent, SyncKind};
+use crate::machine::event::{Event, Observer, SyncEvent, SyncKind};
+use crate::machine::event_kind::EventKind;
 use crate::machine::state::block::Block;
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::LaneMask;

@@ -6,14 +6,26 @@ use triomphe::Arc;
 
 use crate::machine::state::machine::Machine;
 
+/// Parts that a thread would take if all were as small as the last.
+const PARTS_OF_THREAD: u64 = 16;
+
 impl Machine {
-    /// The blocks of `count` parts of the grid, in order of launch: as equal as whole clusters allow, none of them empty.
-    pub fn parts_of_grid(&self, count: u64) -> Vec<Range<u64>> {
-        assert!(count > 0, "a grid has a part");
+    /// The blocks of the parts of the grid that `jobs` threads take one after the other, in order of launch. Each part has a share of the
+    /// rest, so that threads whose blocks have more to do take fewer of the last, small ones (guided self-scheduling, Polychronopoulos and
+    /// Kuck 1987).
+    pub fn parts_of_grid(&self, jobs: u64) -> Vec<Range<u64>> {
+        assert!(jobs > 0, "a grid has a part");
         let cluster = self.prepared.cluster_blocks as u64;
         let clusters = self.prepared.blocks / cluster;
-        let start = |part: u64| clusters * part / count * cluster;
-        (0..count).map(|part| start(part)..start(part + 1)).filter(|part| !part.is_empty()).collect()
+        let least = clusters.div_ceil(jobs * PARTS_OF_THREAD);
+        let mut start = 0;
+        let parts = std::iter::from_fn(|| {
+            let rest = clusters - start;
+            let part = start..start + (rest / (2 * jobs)).max(least).min(rest);
+            start = part.end;
+            (rest > 0).then_some(part)
+        });
+        parts.map(|part| part.start * cluster..part.end * cluster).collect()
     }
 
     /// The same machine, which has executed nothing, with these blocks of the grid only.

@@ -14,7 +14,8 @@ use std::hash::{Hash, Hasher};
 use crate::machine::state::waits::StallState;
 use triomphe::Arc;
 
-use crate::machine::event::{CopyEvent, CopyStage, Event, EventKind, MbarrierChange, MbarrierEvent, Observer};
+use crate::machine::event::{CopyEvent, CopyStage, Event, MbarrierChange, MbarrierEvent, Observer};
+use crate::machine::event_kind::EventKind;
 use crate::machine::in_flight::copy::view::{EndedPhases, MemoryView};
 use crate::machine::in_flight::policy::WhenAwaited;
 use crate::machine::state::block::Block;

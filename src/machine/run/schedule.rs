@@ -10,7 +10,8 @@ use crate::machine::state::cursor::{BlockSpin, Cursor, SliceSpin};
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
-use crate::machine::event::{Event, EventKind, EventMask, Observer, SyncEvent, SyncKind};
+use crate::machine::event::{Event, Observer, SyncEvent, SyncKind};
+use crate::machine::event_kind::{EventKind, EventMask, ISSUES, Issues, Places, Reports};
 use crate::machine::exec::other_warps::OtherWarps;
 use crate::machine::exec::warp_run::{NonProgress, SliceEnd, WarpRun};
 use crate::machine::in_flight::copy::view::EndedPhases;
@@ -20,8 +21,9 @@ use crate::machine::state::block::{Block, CompletedBarrier};
 use crate::machine::state::issue_point::{BlockId, IssuePoint, Tick};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::launch::Schedule;
-use crate::machine::state::machine::Machine;
+use crate::machine::state::machine::{Machine, Reported};
 use crate::machine::state::prepared::PreparedLaunch;
+use crate::machine::state::tables::straight::StraightCode;
 use crate::machine::state::trap::{Step, Trap};
 use crate::machine::state::warp::Warp;
 use crate::program::{Op, Pc, SyncOp, map};
@@ -62,9 +64,10 @@ impl Machine {
             }
             let now = self.tick;
             let limit = self.comparison_limit(end.min(self.slice_limit()));
-            let ran = match observer.mask() {
-                EventMask::NONE => self.run_slice::<false>(limit, observer),
-                _ => self.run_slice::<true>(limit, observer),
+            let reports = self.reports_to(observer);
+            let ran = match reports.mask {
+                EventMask::NONE => self.run_slice::<false>(limit, reports, observer),
+                _ => self.run_slice::<true>(limit, reports, observer),
             };
             match ran {
                 Ok(asked) => paused = asked,
@@ -73,6 +76,28 @@ impl Machine {
             if self.tick > now {
                 self.compare_with_slice_start();
             }
+        }
+    }
+
+    /// What is reported to an observer of the warp that has the turn.
+    #[inline(always)]
+    fn reports_to(&mut self, observer: &mut dyn Observer) -> Reports {
+        let (mask, Cursor { block_slot, warp, .. }) = (observer.mask(), &self.cursor);
+        let issues = match &self.blocks[*block_slot] {
+            Some(block) if mask.has_any(ISSUES) => observer.issues(block.index, WarpId::new(*warp as u32)),
+            Some(_) | None => Issues::All,
+        };
+        if let Issues::At(places) = &issues {
+            self.end_stretches_at(places);
+        }
+        Reports { mask: issues.of(mask), issues }
+    }
+
+    /// Prepares the code whose stretches end at these places.
+    fn end_stretches_at(&mut self, places: &std::sync::Arc<Places>) {
+        if self.reported.as_ref().is_none_or(|reported| !std::sync::Arc::ptr_eq(&reported.places, places)) {
+            let straight = self.prepared.straight.ending_at(places).into();
+            self.reported = Some(Reported { places: std::sync::Arc::clone(places), straight });
         }
     }
 
@@ -105,7 +130,7 @@ impl Machine {
     }
 
     /// Runs the current warp until its time slice ends or `end` is reached. True if the observer asks for a pause.
-    fn run_slice<const OBSERVED: bool>(&mut self, end: Tick, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+    fn run_slice<const OBSERVED: bool>(&mut self, end: Tick, reports: Reports, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { block_slot, warp, .. } = self.cursor;
         let cluster = self.cluster_block_slots(block_slot);
         assert!(self.tick < end && self.cursor.warp_ticks_left > 0, "a turn without ticks");
@@ -141,7 +166,9 @@ impl Machine {
             compares_stores: self.livelock.compares_stores,
             non_progress: NonProgress::default(),
             warp: Arc::make_mut(own),
-            wants: observer.mask(),
+            wants: reports.mask,
+            straight: straight_code(&reports.issues, self.reported.as_ref(), &self.prepared),
+            issues: reports.issues,
             observer: &mut *observer,
             patterns: &mut self.patterns,
             plain_groups: &mut self.plain_groups,
@@ -160,19 +187,25 @@ impl Machine {
         let (progress, non_progress) = (run.progress, run.non_progress);
         let (ended, used) = (std::mem::take(&mut run.ended), allowance - run.ticks_left);
         let (mut paused, last) = (run.paused, IssuePoint { tick: run.point.tick.saturating_sub(1), ..run.point });
-        assert!(used <= self.cursor.warp_ticks_left, "a warp runs longer than its turn");
-        assert!(self.tick + u64::from(used) <= end, "a run goes past its budget");
         self.block_bytes = (self.block_bytes + bytes_after).saturating_sub(bytes_before);
         self.thread_instructions += run.thread_instructions;
-        self.tick += u64::from(used);
-        self.cursor.warp_ticks_left -= used;
-        self.cursor.block_ticks_left = self.cursor.block_ticks_left.saturating_sub(used);
+        self.advance(used, end);
         assert!(self.tick > last.tick || used == 0, "time does not advance");
         self.progress = self.progress.wrapping_add(progress);
         self.exclude_from_progress(block_slot, non_progress);
         paused |= self.handle_slice_end(slice_end, last, observer)?;
         paused |= self.wake_at_mbarriers(&ended, observer);
         Ok(paused)
+    }
+
+    /// Advances the time, to `end` at most, and the turn of the warp that has it.
+    #[inline(always)]
+    fn advance(&mut self, used: u32, end: Tick) {
+        assert!(used <= self.cursor.warp_ticks_left, "a warp runs longer than its turn");
+        self.tick += u64::from(used);
+        assert!(self.tick <= end, "a run goes past its budget");
+        self.cursor.warp_ticks_left -= used;
+        self.cursor.block_ticks_left = self.cursor.block_ticks_left.saturating_sub(used);
     }
 
     /// Handles the end of a time slice after the instruction at `last`. True if the observer asks for a pause.
@@ -437,6 +470,14 @@ impl Machine {
         assert!(block.number < self.started && self.started <= self.end, "blocks start in order");
         self.block_bytes += block.state_bytes();
         Some(block)
+    }
+}
+
+/// The code of straight stretches of a warp of which these instructions are reported.
+fn straight_code<'a>(issues: &Issues, reported: Option<&'a Reported>, prepared: &'a PreparedLaunch) -> &'a StraightCode {
+    match (issues, reported) {
+        (Issues::At(_), Some(reported)) => &reported.straight,
+        (Issues::At(_), None) | (Issues::All | Issues::None, _) => &prepared.straight,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::machine::state::groups::Groups;
 use crate::machine::state::in_flight::queue::WgmmaQueue;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::lanes::{LANES, LaneMask};
-use crate::machine::state::launch::{DivergencePolicy, Instrumentation};
+use crate::machine::state::launch::DivergencePolicy;
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::prepared::PreparedLaunch;
 use crate::machine::state::registers::{FrameBase, Registers};
@@ -253,7 +253,7 @@ fn start_warp(start: &mut Warp, program: &Program, prepared: &PreparedLaunch, (w
     let kernel = &program.functions[config.kernel.index()];
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
     special::set_fixed_values(Arc::make_mut(specials), prepared, index, number, warp);
-    registers.restart(kernel.slots, config.instrumentation == Instrumentation::RunsAndWrites);
+    registers.restart(kernel.slots, prepared.writes.as_ref());
     *live = LaneMask::lowest(threads - warp * LANES as u32);
     assert!(!live.is_empty(), "a warp without threads");
     groups.clear();

@@ -1,10 +1,12 @@
 //! Definedness: for each register of a warp the lanes that have written it since its frame was entered.
 //!
-//! Registers start as zero here, but with any value on hardware; a debugger marks those that were never written.
+//! Registers start as zero here, but with any value on hardware; a debugger marks those that were never written. It asks seldom, so code
+//! of the kernel that was executed is only noted as a range; its registers are marked when the note makes room for another.
 
 use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
+use triomphe::Arc;
 
 use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::lanes::LaneMask;
@@ -12,80 +14,98 @@ use crate::machine::state::registers::FrameBase;
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Pc, Slot};
 
+/// The lanes that have written the registers of each bank, by slot; none for slots past the end. A few registers are stored inline, since
+/// a grid may start very many warps.
+type Banks = [SmallVec<[LaneMask; 16]>; 3];
+
 /// For each register of a warp the lanes that have written it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub struct Definedness {
-    /// By bank and slot. A few registers are stored inline, since a grid may start very many warps.
-    banks: [SmallVec<[LaneMask; 16]>; 3],
-    /// A direct-mapped cache of ranges of the kernel's code that need no marking again, indexed by their start.
-    cache: [Option<CodeRange>; CACHE_ENTRIES],
+    writes: Arc<WriteTable>,
+    /// What is marked.
+    banks: Banks,
+    /// The code of the kernel that was executed and whose registers may not be marked, in a table by its start.
+    executed: [CodeRange; RANGES],
 }
 
-/// Entries of the cache of ranges.
-const CACHE_ENTRIES: usize = 16;
+/// Entries of the table of ranges.
+const RANGES: usize = 16;
 
-/// Code from `start` to before `end` whose written registers are marked for `lanes`.
-#[derive(Clone, Copy, Debug)]
+/// Code from `start` to before `end` that `lanes` have executed.
+#[derive(Clone, Copy)]
 struct CodeRange {
     start: Pc,
     end: Pc,
     lanes: LaneMask,
 }
 
+impl CodeRange {
+    /// Code that no lane has executed.
+    const NONE: Self = Self { start: Pc(0), end: Pc(0), lanes: LaneMask::NONE };
+}
+
 impl Definedness {
+    /// Nothing is written, by a program with these writes.
+    pub(in crate::machine) fn new(writes: Arc<WriteTable>) -> Self {
+        Self { writes, banks: Banks::default(), executed: [CodeRange::NONE; RANGES] }
+    }
+
     /// The lanes that have written the register in slot `slot` of `bank`, counted over the whole bank.
     pub fn lanes(&self, bank: Bank, slot: Slot) -> LaneMask {
-        self.banks[bank as usize].get(slot.index()).copied().unwrap_or(LaneMask::NONE)
+        let marked = self.banks[bank as usize].get(slot.index()).copied().unwrap_or(LaneMask::NONE);
+        let has_slot = |register: &RegisterOperand| register.bank == bank && register.slot.run(register.width).any(|own| own == slot);
+        let writes = |range: &&CodeRange| self.writes.in_range(range.start, range.end).iter().any(has_slot);
+        let executed = self.executed.iter().filter(|range| !range.lanes.is_empty());
+        executed.filter(writes).fold(marked, |lanes, range| lanes | range.lanes)
     }
 
     /// Records that `lanes` have written `register` in the frame at `frame`.
     #[inline]
     pub(in crate::machine) fn mark(&mut self, frame: FrameBase, register: RegisterOperand, lanes: LaneMask) {
-        mark(&mut self.banks[register.bank as usize], frame, &register, lanes);
+        mark(&mut self.banks, frame, &register, lanes);
     }
 
-    /// Records that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
-    #[inline]
-    pub(in crate::machine) fn mark_range(&mut self, writes: &WriteTable, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+    /// Records that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`. Not inlined: runs that
+    /// do not record that are faster.
+    #[inline(never)]
+    pub(in crate::machine) fn mark_range(&mut self, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
         debug_assert!(start <= end, "a range ends before it starts");
+        let mut range = CodeRange { start, end, lanes };
         // Registers of the kernel stay written; those of another function only until it is called again.
         if frame.is_first() {
-            match &mut self.cache[start.index() % CACHE_ENTRIES] {
-                Some(cached) if cached.start == start && cached.end >= end && cached.lanes.contains_all(lanes) => return,
-                // Other lanes execute the same range, as in a loop that lanes leave one after the other.
-                Some(cached) if cached.start == start && cached.end == end => cached.lanes |= lanes,
-                cached => *cached = Some(CodeRange { start, end, lanes }),
+            let noted = &mut self.executed[start.index() % RANGES];
+            if noted.start == start && noted.end >= end && noted.lanes.contains_all(lanes) {
+                return;
             }
+            // Other lanes execute the same range, as in a loop that lanes leave one after the other.
+            if noted.start == start && noted.end == end {
+                noted.lanes |= lanes;
+                return;
+            }
+            range = std::mem::replace(noted, range);
         }
-        let banks = self.banks.each_mut().map(SmallVec::as_mut_slice);
-        for register in writes.in_range(start, end) {
-            mark(banks[register.bank as usize], frame, register, lanes);
+        if !range.lanes.is_empty() {
+            mark_all(&mut self.banks, &self.writes, frame, range);
         }
     }
 
     /// Makes room for a frame from `base` to `end`, in which `lanes` have written nothing.
     pub(in crate::machine) fn enter(&mut self, base: FrameBase, end: FrameBase, lanes: LaneMask) {
         if base.is_first() {
-            self.cache = [None; CACHE_ENTRIES];
+            self.executed.iter_mut().for_each(|range| range.lanes &= !lanes);
         }
         for bank in [Bank::B32, Bank::B64, Bank::Pred] {
             let masks = &mut self.banks[bank as usize];
-            let (start, end) = (base.slot(bank).index(), end.slot(bank).index());
-            masks.resize(masks.len().max(end), LaneMask::NONE);
+            let end = end.slot(bank).index().min(masks.len());
+            let start = base.slot(bank).index().min(end);
             masks[start..end].iter_mut().for_each(|mask| *mask &= !lanes);
         }
     }
 
-    /// Starts over with a kernel's frame up to `end`, in which nothing is written.
-    pub(in crate::machine) fn restart(&mut self, end: FrameBase) {
-        let Self { banks, cache } = self;
-        for bank in [Bank::B32, Bank::B64, Bank::Pred] {
-            let (masks, end) = (&mut banks[bank as usize], end.slot(bank).index());
-            masks.truncate(end);
-            masks.fill(LaneMask::NONE);
-            masks.resize(end, LaneMask::NONE);
-        }
-        *cache = [None; CACHE_ENTRIES];
+    /// Starts over: nothing is written.
+    pub(in crate::machine) fn restart(&mut self) {
+        self.banks.iter_mut().for_each(SmallVec::clear);
+        self.executed = [CodeRange::NONE; RANGES];
     }
 
     /// Its size in bytes.
@@ -94,18 +114,36 @@ impl Definedness {
     }
 }
 
-/// Records in the masks of its bank that `lanes` have written `register`.
+/// Records that lanes have executed code in the frame at `frame`.
+#[inline(never)]
+fn mark_all(banks: &mut Banks, writes: &WriteTable, frame: FrameBase, range: CodeRange) {
+    for register in writes.in_range(range.start, range.end) {
+        mark(banks, frame, register, range.lanes);
+    }
+}
+
+/// Records that `lanes` have written `register` in the frame at `frame`.
 #[inline(always)]
-fn mark(masks: &mut [LaneMask], frame: FrameBase, register: &RegisterOperand, lanes: LaneMask) {
+fn mark(banks: &mut Banks, frame: FrameBase, register: &RegisterOperand, lanes: LaneMask) {
+    let masks = &mut banks[register.bank as usize];
     let first = register.slot.in_frame(frame.slot(register.bank)).index();
-    let masks = masks.get_mut(first..first + register.width as usize);
-    masks.into_iter().flatten().for_each(|mask| *mask |= lanes);
+    let end = first + register.width as usize;
+    if masks.len() < end {
+        masks.resize(end, LaneMask::NONE);
+    }
+    masks[first..end].iter_mut().for_each(|mask| *mask |= lanes);
 }
 
 impl Hash for Definedness {
-    /// Without the cache of registers that are fully marked.
+    /// Whether something is marked or noted makes no difference.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { banks, cache: _ } = self;
-        banks.hash(state);
+        let mut banks = self.banks.clone();
+        for range in &self.executed {
+            mark_all(&mut banks, &self.writes, FrameBase::default(), *range);
+        }
+        for mut masks in banks {
+            masks.truncate(masks.iter().rposition(|mask| !mask.is_empty()).map_or(0, |last| last + 1));
+            masks.hash(state);
+        }
     }
 }

@@ -173,14 +173,17 @@ impl Machine {
     /// is no such warp or slot.
     pub fn write_register(&mut self, (block, warp): ([u32; 3], u32), lanes: LaneMask, (bank, slot): (Bank, Slot), value: u64) -> bool {
         let Some(registers) = self.warp_mut(block, warp).map(|warp| &mut warp.registers) else { return false };
-        registers.mark_written(FrameBase::default(), &[RegisterOperand { bank, slot, width: 1 }], lanes);
-        let slot = slot.index();
-        match bank {
-            Bank::B32 => registers.b32.get_mut(slot).map(|register| lanes.iter().for_each(|lane| register[lane] = value as u32)),
-            Bank::B64 => registers.b64.get_mut(slot).map(|register| lanes.iter().for_each(|lane| register[lane] = value)),
-            Bank::Pred => registers.pred.get_mut(slot).map(|bits| *bits = if value == 0 { *bits & !lanes } else { *bits | lanes }),
+        let index = slot.index();
+        let is_written = match bank {
+            Bank::B32 => registers.b32.get_mut(index).map(|register| lanes.iter().for_each(|lane| register[lane] = value as u32)),
+            Bank::B64 => registers.b64.get_mut(index).map(|register| lanes.iter().for_each(|lane| register[lane] = value)),
+            Bank::Pred => registers.pred.get_mut(index).map(|bits| *bits = if value == 0 { *bits & !lanes } else { *bits | lanes }),
         }
-        .is_some()
+        .is_some();
+        if is_written {
+            registers.mark_written(FrameBase::default(), &[RegisterOperand { bank, slot, width: 1 }], lanes);
+        }
+        is_written
     }
 
     /// Writes to global memory; false unless all the bytes are inside one allocation.

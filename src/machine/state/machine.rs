@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use crate::machine::event_kind::Places;
 use crate::machine::exec::straight::pattern::Patterns;
 use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::block::Block;
@@ -18,6 +19,7 @@ use crate::machine::state::launch::{Instrumentation, LaunchConfig, LaunchError};
 use crate::machine::state::livelock::LivelockDetector;
 use crate::machine::state::plain_groups::PlainGroups;
 use crate::machine::state::prepared::PreparedLaunch;
+use crate::machine::state::tables::straight::StraightCode;
 use crate::machine::state::waits::StallState;
 use crate::program::Program;
 use crate::weak::WeakMemory;
@@ -59,6 +61,15 @@ pub struct Machine {
     pub(in crate::machine) patterns: Patterns,
     /// The groups of the warp that runs, while they part and meet.
     pub(in crate::machine) plain_groups: PlainGroups,
+    /// The places that were last reported to an observer, which change nothing but the speed.
+    pub(in crate::machine) reported: Option<Reported>,
+}
+
+/// Places that are reported to an observer, and the code whose stretches end there.
+#[derive(Clone)]
+pub(in crate::machine) struct Reported {
+    pub places: Arc<Places>,
+    pub straight: Arc<StraightCode>,
 }
 
 impl Machine {
@@ -98,6 +109,7 @@ impl Machine {
             weak,
             patterns: Patterns::default(),
             plain_groups: PlainGroups::default(),
+            reported: None,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The tables of a launch, computed once.
 
 use smallvec::SmallVec;
+use triomphe::Arc;
 
 use crate::cfg;
 use crate::machine::state::clocks::Clocks;
@@ -68,7 +69,7 @@ pub struct PreparedLaunch {
     /// True if some instruction tests a phase of an mbarrier.
     pub(in crate::machine) asks_for_phases: bool,
     /// The registers that each instruction writes, if the launch records coverage.
-    pub writes: Option<WriteTable>,
+    pub writes: Option<Arc<WriteTable>>,
     /// The positions of the elements of fragments, for each matrix instruction.
     pub matrices: MatrixTables,
     /// The instructions that run in straight stretches.
@@ -119,7 +120,7 @@ impl PreparedLaunch {
             wgmmas: WgmmaTables::new(program),
             clocks: Clocks::new(program),
             asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. }))),
-            writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| WriteTable::new(program)),
+            writes: (config.instrumentation == Instrumentation::RunsAndWrites).then(|| Arc::new(WriteTable::new(program))),
             matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),
             has_changed_params: false,

@@ -3,6 +3,8 @@
 //! Every call has a frame: a base in each bank. Lanes in different calls may use the same slots for different functions' frames, because
 //! they use different lanes of them.
 
+use triomphe::Arc;
+
 use crate::machine::state::coverage::WriteTable;
 use crate::machine::state::definedness::Definedness;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane, Word, blend};
@@ -68,18 +70,17 @@ impl FrameBase {
 }
 
 impl Registers {
-    /// Starts over with a first frame of `slots`, all zeros, in the memory that there is. With `records`, definedness is recorded.
-    pub fn restart(&mut self, slots: Slots, records: bool) {
+    /// Starts over with a first frame of `slots`, all zeros, in the memory that there is. If a launch has `writes`, it records definedness.
+    pub fn restart(&mut self, slots: Slots, writes: Option<&Arc<WriteTable>>) {
         let Self { b32, b64, pred, carry, written } = self;
         zero(b32, slots.b32 as usize);
         zero(b64, slots.b64 as usize);
         pred.clear();
         pred.resize(slots.pred as usize, LaneMask::NONE);
         *carry = LaneMask::NONE;
-        if records {
-            written.get_or_insert_default().restart(FrameBase::default().after(slots, 0));
-        } else {
-            *written = None;
+        match (writes, written) {
+            (Some(_), Some(written)) => written.restart(),
+            (writes, written) => *written = writes.map(|writes| Definedness::new(Arc::clone(writes))),
         }
     }
 
@@ -109,9 +110,9 @@ impl Registers {
 
     /// Records that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
     #[inline]
-    pub fn mark_range(&mut self, writes: &WriteTable, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+    pub fn mark_range(&mut self, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
         if let Some(written) = &mut self.written {
-            written.mark_range(writes, (frame, lanes), start, end);
+            written.mark_range((frame, lanes), start, end);
         }
     }
 

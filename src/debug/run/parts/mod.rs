@@ -20,9 +20,6 @@ use touched::{Touched, Touching};
 /// Warp-instructions between two looks at whether to end.
 const SLICE: u64 = 1 << 16;
 
-/// Parts for each core, so that a part with more to do does not keep the others waiting.
-const PARTS_OF_CORE: u64 = 2;
-
 /// A part that has finished.
 struct Part {
     machine: Machine,
@@ -46,7 +43,7 @@ impl Launch<'_> {
         if jobs < 2 || machine.block_count() < 2 || !is_separable(machine, self.options) || is_short(machine, self.options.short) {
             return false;
         }
-        let parts = machine.parts_of_grid(jobs as u64 * PARTS_OF_CORE);
+        let parts = machine.parts_of_grid(jobs as u64);
         let Some(parts) = self.run_parts(machine, checkers.as_deref(), &parts) else { return false };
         if (1..parts.len()).any(|later| parts[..later].iter().any(|earlier| earlier.touched.meets(&parts[later].touched))) {
             return false;

@@ -85,7 +85,16 @@ impl Touched {
         }
     }
 
+    /// Notes that memory from `low` to `last` is read; false if it is in no buffer that the kernel only reads.
+    fn is_noted(&mut self, low: u64, last: u64) -> bool {
+        let buffer = self.read_only.iter_mut().find(|buffer| buffer.bytes.contains(&low) && buffer.bytes.contains(&last));
+        buffer.map(|buffer| buffer.is_read = true).is_some()
+    }
+
     fn add_access(&mut self, event: &AccessEvent<'_>) {
+        if event.kind == AccessKind::Read && self.is_noted(event.min, event.max.saturating_add(u64::from(event.bytes) - 1)) {
+            return;
+        }
         let kind = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
         match event.shape {
             Some(shape) if event.lanes == LaneMask::ALL => self.add_shape(shape, |lane| event.addresses[lane], event.bytes, kind),
@@ -114,10 +123,14 @@ impl Touched {
 
     /// Adds a plain read of global memory.
     fn add_read(&mut self, read: &PlainRead<'_>) {
-        let last = read.low.saturating_add(read.span - 1);
-        match self.read_only.iter_mut().find(|buffer| buffer.bytes.contains(&read.low) && buffer.bytes.contains(&last)) {
-            Some(buffer) => buffer.is_read = true,
-            None => self.add_shape(read.shape, |lane| read.low + u64::from(read.deltas[lane]), read.bytes, (true, false)),
+        if self.is_noted(read.low, read.low.saturating_add(read.span - 1)) {
+            return;
+        }
+        let (kind, address) = ((true, false), |lane: usize| read.low + u64::from(read.deltas[lane]));
+        if read.lanes == LaneMask::ALL {
+            self.add_shape(read.shape, address, read.bytes, kind);
+        } else {
+            read.lanes.iter().for_each(|lane| self.add(address(lane), u64::from(read.bytes), kind));
         }
     }
 

@@ -7,7 +7,8 @@ mod surface;
 use smallvec::SmallVec;
 
 use crate::isa::{ImageKind, ScalarType, Space};
-use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind};
+use crate::machine::event::{AccessEvent, AccessKind, Event};
+use crate::machine::event_kind::EventKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::trap::{Trap, TrapKind};
@@ -133,7 +134,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     store,
                 }));
             }
-            self.wants = self.observer.mask();
+            self.update_wants();
         }
     }
 }

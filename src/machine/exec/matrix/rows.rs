@@ -4,7 +4,8 @@
 //! matrix or, transposed, of column l / 4.
 
 use crate::isa::Space;
-use crate::machine::event::{AccessKind, EventKind};
+use crate::machine::event::AccessKind;
+use crate::machine::event_kind::EventKind;
 use crate::machine::exec::load_store::AccessSegment;
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};

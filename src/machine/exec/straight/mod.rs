@@ -18,7 +18,7 @@ use super::moves::move_values;
 use super::operands::{Lane, Lanes};
 use super::select::by_width;
 use crate::isa::{Compare, Space};
-use crate::machine::event::{EventKind, EventMask};
+use crate::machine::event_kind::{EventKind, EventMask};
 use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::coverage::{Coverage, WriteTable};
 use crate::machine::state::groups::Groups;
@@ -128,17 +128,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// must be chosen anew.
     #[inline(always)]
     pub(super) fn run_straight(&mut self, group: &mut Group, others: &mut Others, counter: &mut CoverageCounter) -> bool {
-        let accesses = self.weak.is_none();
+        let (accesses, fast_paths) = (self.weak.is_none(), self.prepared.config.fast_paths);
         let (start, block_id, rank, depth) = (self.point, self.block_id(), self.rank, self.running_depth());
         let (lockstep, stall) = (self.warp.lockstep(group.mask), self.stall());
         let (program, prepared, reports) = (self.program, self.prepared, self.wants(EventKind::Access));
-        let fast_paths = prepared.config.fast_paths;
         let switches = fast_paths.has(FastPath::Switches) && self.warp.may_go_back() && !self.wants(EventKind::Reconverged);
         self.patterns.begin(fast_paths.has(FastPath::Recognition));
         let Warp { registers, specials, groups, streak, .. } = &mut *self.warp;
         let mut straight = Straight {
             program,
-            micros: &prepared.straight.micros,
+            micros: &self.straight.micros,
             rank: &prepared.rank,
             simd: prepared.simd,
             lanes: Lanes::of(registers, specials, self.immediates, group.frame, group.mask),
@@ -159,6 +158,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 params: self.observer.observes(Space::Param),
                 observer: &mut *self.observer,
                 mask: self.wants,
+                issues: &self.issues,
                 paused: false,
                 block_id,
                 rank,
@@ -182,7 +182,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 is_enabled: counter.is_enabled,
                 start: counter.start,
                 coverage: self.coverage.as_deref_mut(),
-                writes: prepared.writes.as_ref(),
+                writes: prepared.writes.as_deref(),
             },
             done: Done::before(group.pc, &self.point, counter.start, self.wants),
         };
@@ -482,8 +482,8 @@ impl Counts<'_> {
             if let Some(coverage) = &mut self.coverage {
                 coverage.add(self.start, end, mask);
             }
-            if let Some(writes) = self.writes {
-                lanes.mark_range(writes, mask, self.start, end);
+            if self.writes.is_some() {
+                lanes.mark_range(mask, self.start, end);
             }
         }
         self.start = next;

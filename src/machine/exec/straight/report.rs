@@ -3,7 +3,8 @@
 use super::access::Found;
 use super::pattern::Pattern;
 use crate::isa::{Ordering, Space};
-use crate::machine::event::{AccessEvent, AccessKind, Event, EventMask, Observer, PlainRead, Proxy, StoreData};
+use crate::machine::event::{AccessEvent, AccessKind, Event, Observer, PlainRead, Proxy, StoreData};
+use crate::machine::event_kind::{EventMask, Issues};
 use crate::machine::state::issue_point::{BlockId, IssuePoint};
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::program::Access;
@@ -16,6 +17,8 @@ pub(super) struct Report<'a> {
     pub observer: &'a mut dyn Observer,
     /// The kinds of events that it receives.
     pub mask: EventMask,
+    /// The instructions of the warp that are reported to it.
+    pub issues: &'a Issues,
     /// True if it asks for a pause.
     pub paused: bool,
     /// True if it receives accesses to shared memory as well.
@@ -78,27 +81,28 @@ impl Report<'_> {
             return;
         }
         self.emit(reported, found, (AccessKind::Read, proxy), None);
-        self.mask = self.observer.mask();
+        self.mask = self.issues.of(self.observer.mask());
     }
 
     /// Reports an atomic operation that is about to happen.
     #[inline(never)]
     pub fn atomic(&mut self, reported: &Reported<'_>, found: &Found<'_>) {
         self.emit(reported, found, (AccessKind::Atomic, Proxy::Generic), None);
-        self.mask = self.observer.mask();
+        self.mask = self.issues.of(self.observer.mask());
     }
 
     /// True if the observer takes note of a load without an event.
     #[inline(always)]
     fn is_noted(&mut self, reported: &Reported<'_>, found: &Found<'_>, proxy: Proxy) -> bool {
         let Reported { point, lanes, bytes, semantics, pattern } = reported;
-        let is_plain = *lanes == LaneMask::ALL && semantics.ordering == Ordering::Weak;
+        let is_plain = semantics.ordering == Ordering::Weak;
         if !self.takes_notes || !is_plain || !matches!((found.space, proxy), (Space::Global, _) | (Space::Shared, Proxy::Generic)) {
             return false;
         }
         self.observer.plain_read(&PlainRead {
             point,
             block_id: self.block_id,
+            lanes: *lanes,
             lockstep: self.lockstep,
             space: found.space,
             proxy,

@@ -3,7 +3,8 @@
 use triomphe::Arc;
 
 use super::end_next;
-use crate::machine::event::{Event, EventKind, Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::event::{Event, Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::event_kind::EventKind;
 use crate::machine::in_flight::wgmma::compute::WgmmaSources;
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::queue::WaitingWarp;

@@ -7,6 +7,7 @@ use crate::isa::{
     AtomicFn, BoolOp, Compare, FloatBinary, FloatTernary, FloatType, IntBinary, IntTernary, IntType, Ordering, ScalarType, Shift,
 };
 use crate::isa::{Space, Width};
+use crate::machine::event_kind::Places;
 use crate::num::{Mode, Rounding};
 use crate::program::operands::{self, RegisterOperand};
 use crate::program::{
@@ -125,6 +126,8 @@ pub(in crate::machine) enum BaseWrite {
 pub(in crate::machine) struct StraightCode {
     /// One for each instruction, and one that ends a stretch.
     pub micros: Vec<Micro>,
+    /// True if instructions run one after the other.
+    runs: bool,
 }
 
 impl StraightCode {
@@ -149,7 +152,20 @@ impl StraightCode {
         if runs {
             count_runs(&mut micros);
         }
-        Self { micros }
+        Self { micros, runs }
+    }
+
+    /// The same instructions, with stretches that end at these places.
+    pub fn ending_at(&self, places: &Places) -> Self {
+        let end = |(pc, micro): (usize, &Micro)| {
+            let ends = pc + 1 == self.micros.len() || places.has(Pc::new(pc));
+            Micro { step: if ends { Step::Ends } else { micro.step }, run: 1, ..*micro }
+        };
+        let mut micros: Vec<Micro> = self.micros.iter().enumerate().map(end).collect();
+        if self.runs {
+            count_runs(&mut micros);
+        }
+        Self { micros, ..*self }
     }
 }
 
