@@ -21,7 +21,7 @@ use crate::debug::resume::LastKnown;
 use crate::debug::source_names::values::UNDEFINED;
 use crate::debug::target::Target;
 use crate::debug::value::{Format, Value, ValueText};
-use crate::debug::view::{self, LocalRow, RegisterRow, Stack, SymbolKind};
+use crate::debug::view::{self, LocalRow, RegisterRow, SourcePlace, Stack, SymbolKind};
 use crate::debug::{listed_name, shown_name};
 
 /// Frames that a backtrace shows without a number.
@@ -430,14 +430,16 @@ pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     let eval_context = context.session.eval_context();
     let program = eval_context.program();
-    let place = match call.argument("LOCATION") {
+    let (place, note) = match call.argument("LOCATION") {
         Some(argument) => {
-            context.locate(argument)?.first().map(|pc| (pc, frame_of(&argument.text, program, context.session.debug_data(), pc)))
+            let resolved = context.locate(argument)?;
+            let data = context.session.debug_data();
+            (resolved.first().map(|pc| (pc, frame_of(&argument.text, program, data, pc))), resolved.note)
         }
-        None => eval_context.frame().ok().map(|frame| (frame.position(), frame.inlined)),
+        None => (eval_context.frame().ok().map(|frame| (frame.position(), frame.inlined)), None),
     };
     match place.and_then(|(pc, inlined)| view::source_place(&eval_context, pc, inlined)) {
-        Some(place) => shown(View::Source(place)),
+        Some(place) => shown(View::Source(SourcePlace { note, ..place })),
         None => Err(context.no_code_error()),
     }
 }

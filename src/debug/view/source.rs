@@ -26,6 +26,8 @@ pub struct SourcePlace {
     pub instructions: usize,
     /// The file of the source, where it is asked for.
     pub file: Option<SourceFileState>,
+    /// The line that it stands for, if the one that is asked for has no instruction.
+    pub note: Option<String>,
 }
 
 /// A file of the source.
@@ -84,6 +86,7 @@ pub fn source_place(context: &EvalContext<'_>, pc: Pc, inlined: u32) -> Option<S
         source: line.zip(file).map(|(line, (_, name))| (name.clone(), line.line, line.column)),
         instructions: function.code.clone().filter(same).count(),
         file: None,
+        note: None,
     })
 }
 

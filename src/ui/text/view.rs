@@ -233,7 +233,8 @@ fn outcome(outcome: &StepOutcome) -> String {
 
 /// The origin of an instruction: its PTX line, its source line, its inline assembly.
 pub fn source(place: &SourcePlace) -> String {
-    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, contraction, instructions, file } = place;
+    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, contraction, instructions, file, note } = place;
+    let note = note.as_ref().map_or(String::new(), |note| format!("{note}\n"));
     let head = file.as_ref().map_or(String::new(), source_file);
     let origin = match source {
         Some((file, line, column)) => {
@@ -249,7 +250,7 @@ pub fn source(place: &SourcePlace) -> String {
     });
     let contraction = contraction.as_ref().map_or(String::new(), |found| contraction_note(found) + "\n");
     let function = shown_name(function);
-    format!("{head}instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contraction}", pc.0)
+    format!("{note}{head}instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{contraction}", pc.0)
 }
 
 /// The line about a file of the source.
