@@ -3,7 +3,7 @@
 //!
 //! An [`Event`] is complete: an observer need not look anything up in the program or the machine.
 
-use super::event_kind::{EventKind, EventMask, Issues};
+use super::event_kind::{EventKind, EventMask, ISSUES, Issues};
 use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::copy::AsyncCopy;
@@ -502,8 +502,8 @@ pub trait Observer {
     /// and after an access that reads.
     fn mask(&self) -> EventMask;
 
-    /// The instructions of a warp of which it receives [`EventKind::Before`] and [`EventKind::After`]: others are executed faster. Asked in
-    /// every time slice of a warp if the mask has one of these.
+    /// The instructions of a warp of which it receives [`EventKind::Before`] and [`EventKind::After`]: others are executed faster. Asked
+    /// with the mask, if that has one of these; if they become all in the middle of a time slice, they are to its end.
     fn issues(&mut self, _block: [u32; 3], _warp: WarpId) -> Issues {
         Issues::All
     }
@@ -528,6 +528,16 @@ impl dyn Observer + '_ {
     /// Reports the event that `make` returns, of kind `kind`, if the mask has that kind. True if the observer asks for a pause.
     pub(super) fn report<'e>(&mut self, kind: EventKind, make: impl FnOnce() -> Event<'e>) -> bool {
         self.mask().has(kind) && self.event(&make())
+    }
+
+    /// Asks again which instructions of a warp it receives, in the middle of a time slice. True if they become all.
+    pub(super) fn widen(&mut self, issues: &mut Issues, (block, warp): ([u32; 3], WarpId)) -> bool {
+        let may_widen = !matches!(issues, Issues::All) && self.mask().has_any(ISSUES);
+        let widens = may_widen && matches!(self.issues(block, warp), Issues::All);
+        if widens {
+            *issues = Issues::All;
+        }
+        widens
     }
 }
 

@@ -184,6 +184,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Asks the observer again what it receives.
     #[inline(always)]
     pub fn update_wants(&mut self) {
+        self.observer.widen(&mut self.issues, (self.point.block, self.point.warp));
         self.wants = self.issues.of(self.observer.mask());
     }
 }

@@ -158,7 +158,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 params: self.observer.observes(Space::Param),
                 observer: &mut *self.observer,
                 mask: self.wants,
-                issues: &self.issues,
+                issues: &mut self.issues,
+                widened: false,
                 paused: false,
                 block_id,
                 rank,
@@ -178,12 +179,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             running: group.index,
             mask: group.mask,
             others: *others,
-            counts: Counts {
-                is_enabled: counter.is_enabled,
-                start: counter.start,
-                coverage: self.coverage.as_deref_mut(),
-                writes: prepared.writes.as_deref(),
-            },
+            counts: Counts::from(counter, self.coverage.as_deref_mut(), prepared.writes.as_deref()),
             done: Done::before(group.pc, &self.point, counter.start, self.wants),
         };
         straight.set_end(0);
@@ -289,7 +285,7 @@ impl Straight<'_> {
     /// True if the observer asks for a pause, or for other events.
     #[inline(always)]
     fn wants_to_stop(&self) -> bool {
-        self.report.as_ref().is_some_and(|report| report.paused || report.mask != self.done.wants)
+        self.report.as_ref().is_some_and(|report| report.paused || report.widened || report.mask != self.done.wants)
     }
 
     /// The number of instructions from this one on that the group executes before it reaches another one.
@@ -474,7 +470,13 @@ impl Straight<'_> {
     }
 }
 
-impl Counts<'_> {
+impl<'a> Counts<'a> {
+    /// The counts of a stretch that begins where `counter` has come to.
+    #[inline(always)]
+    fn from(counter: &CoverageCounter, coverage: Option<&'a mut Coverage>, writes: Option<&'a WriteTable>) -> Self {
+        Self { is_enabled: counter.is_enabled, start: counter.start, coverage, writes }
+    }
+
     /// Counts the instructions up to before `end`, none of which has a guard that may write; the next one to count is `next`.
     #[inline(always)]
     fn add(&mut self, lanes: &mut Lanes<'_>, mask: LaneMask, end: Pc, next: Pc) {

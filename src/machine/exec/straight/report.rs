@@ -18,7 +18,9 @@ pub(super) struct Report<'a> {
     /// The kinds of events that it receives.
     pub mask: EventMask,
     /// The instructions of the warp that are reported to it.
-    pub issues: &'a Issues,
+    pub issues: &'a mut Issues,
+    /// True if they have become all.
+    pub widened: bool,
     /// True if it asks for a pause.
     pub paused: bool,
     /// True if it receives accesses to shared memory as well.
@@ -81,13 +83,19 @@ impl Report<'_> {
             return;
         }
         self.emit(reported, found, (AccessKind::Read, proxy), None);
-        self.mask = self.issues.of(self.observer.mask());
+        self.update_mask(&reported.point);
     }
 
     /// Reports an atomic operation that is about to happen.
     #[inline(never)]
     pub fn atomic(&mut self, reported: &Reported<'_>, found: &Found<'_>) {
         self.emit(reported, found, (AccessKind::Atomic, Proxy::Generic), None);
+        self.update_mask(&reported.point);
+    }
+
+    /// Asks the observer again what it receives.
+    fn update_mask(&mut self, point: &IssuePoint) {
+        self.widened |= self.observer.widen(self.issues, (point.block, point.warp));
         self.mask = self.issues.of(self.observer.mask());
     }
 
