@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use crate::program::Pc;
 
-/// A kind of [`Event`].
+/// A kind of [`Event`](crate::machine::Event).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum EventKind {
-    /// [`Event::Access`].
+    /// [`Event::Access`](crate::machine::Event::Access).
     Access,
-    /// [`Event::Sync`].
+    /// [`Event::Sync`](crate::machine::Event::Sync).
     Sync,
-    /// [`Event::LocalStart`].
+    /// [`Event::LocalStart`](crate::machine::Event::LocalStart).
     LocalStart,
-    /// [`Event::Collective`] in which the source lane of every lane takes part.
+    /// [`Event::Collective`](crate::machine::Event::Collective) in which the source lane of every lane takes part.
     Collective,
-    /// [`Event::Collective`] in which the source lane of some lane does not take part.
+    /// [`Event::Collective`](crate::machine::Event::Collective) in which the source lane of some lane does not take part.
     AbsentSource,
-    /// [`Event::Copy`].
+    /// [`Event::Copy`](crate::machine::Event::Copy).
     Copy,
-    /// [`Event::Mbarrier`].
+    /// [`Event::Mbarrier`](crate::machine::Event::Mbarrier).
     Mbarrier,
-    /// [`Event::Wgmma`].
+    /// [`Event::Wgmma`](crate::machine::Event::Wgmma).
     Wgmma,
-    /// [`Event::Before`].
+    /// [`Event::Before`](crate::machine::Event::Before).
     Before,
-    /// [`Event::After`].
+    /// [`Event::After`](crate::machine::Event::After).
     After,
-    /// [`Event::Reconverged`].
+    /// [`Event::Reconverged`](crate::machine::Event::Reconverged).
     Reconverged,
-    /// [`Event::Arrived`].
+    /// [`Event::Arrived`](crate::machine::Event::Arrived).
     Arrived,
 }
 
